@@ -26,7 +26,7 @@ from rtoslab.plan import PlannedPoint, PlanOptions, make_measurement_plan
 from rtoslab.targets import (
     WINDOW_SYMBOL,
     VirtualBenchmarkRunRequest,
-    VirtualMachine,
+    VirtualBoardMachine,
     make_board_at_reset,
     run_virtual_benchmark,
 )
@@ -59,7 +59,7 @@ class WindowSpeed:
 class WindowTimer:
     """A machine that times the window: from where its profile is switched on to where it is switched off."""
 
-    machine: VirtualMachine
+    machine: VirtualBoardMachine
     window: WindowSpeed = field(default_factory=WindowSpeed)
 
     def profile(self, on: bool) -> None:

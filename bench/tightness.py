@@ -20,8 +20,8 @@ from rtoslab.rta import (
     compute_response_time_bounds,
     random_event_task_set,
     random_multicore_task_set,
-    random_sending_task_set,
     random_task_set,
+    random_task_set_with_release_chains,
     random_timer_task_set,
     run_and_check_task_set,
 )
@@ -32,7 +32,7 @@ GOAL = 1.03
 TICKS = 240
 _LEVEL_NAMES = {1: "with events", 2: "with sends", 3: "with timers"}
 """By event level of the image: what its random task sets have besides tasks that the tick releases."""
-_DRAWS = {1: random_event_task_set, 2: random_sending_task_set, 3: random_timer_task_set}
+_DRAWS = {1: random_event_task_set, 2: random_task_set_with_release_chains, 3: random_timer_task_set}
 """By event level: what draws a random task set of it."""
 
 

@@ -199,7 +199,7 @@ def measured_point(
         clock_hz=125_000_000, window_ticks=250_000, timer_hz=1_000_000,
         counters=tuple(results.TaskCount(core=core, index=0, count=per_core) for core in range(cores)),
         heap=results.HeapUse(size_bytes=65536, peak_bytes=heap, allocations=5), stacks=(),
-        rulers=(results.EmptyMeasurementRepeats(name="loop_100", core=0, unit="cycles", repeats=(1500, 1407, 1407)),),
+        rulers=(results.EmptyMeasurementRawValues(name="loop_100", core=0, unit="cycles", repeats=(1500, 1407, 1407)),),
         checks={}, params={}, proofs=(proof(),),
         virtual=results.VirtualBoardObservations(
             cores=tuple(

@@ -14,7 +14,7 @@ from rtoslab.analyses.claims import OUTCOMES, ClaimVerdict, Outcome, judge_claim
 from rtoslab.analyses.collisions import (
     SEED_PARAMETER,
     STRESS_PARAMETER,
-    RunsAtStressLevel,
+    StressLevelRunGroup,
     StressRun,
     compare_stress_runs,
     group_runs_by_stress_level,
@@ -30,10 +30,10 @@ from rtoslab.analyses.cycles import (
 )
 from rtoslab.analyses.function_cycles import (
     calls_by_function,
-    count_of_measured_events,
     cycles_by_function,
     divide_by_measured_events,
     noun_of_measured_event,
+    number_of_counts_or_latency_samples,
 )
 from rtoslab.analyses.heap_fragmentation import most_fragmented_heap
 from rtoslab.analyses.instrument_agreement import ALL_INSTRUMENTS, InstrumentComparison, compare_instruments
@@ -55,7 +55,7 @@ from rtoslab.analyses.losses_by_cause import LongestHeldSpinlock, MulticorePerfo
 from rtoslab.analyses.middle_placement import (
     MeasuredPointInCodePlacements,
     group_measurement_points_without_values,
-    join_points_over_placements,
+    group_points_over_code_placements,
 )
 from rtoslab.analyses.named_figures import (
     BYTES,

@@ -153,7 +153,7 @@ def _throughput_values(point: MeasuredPoint) -> Iterator[Quantity]:
     yield "throughput", "cycles_per_count", rate.cycles_per_count, "cycles", counts
 
 
-def _peak_heap_values(point: MeasuredPoint) -> Iterator[Quantity]:
+def _peak_heap_bytes_of_point(point: MeasuredPoint) -> Iterator[Quantity]:
     """Yields the peak use of a point's heap in bytes."""
     if point.heap:
         yield "heap", "peak", point.heap.peak_bytes, "bytes", point.heap.allocations or 1
@@ -195,7 +195,7 @@ def _tick_cost_model_values(point: MeasuredPoint) -> Iterator[Quantity]:
         "mode": model.mode,
         "worst": model.worst,
         "share": model.cycles_per_released_task,
-        "remainder": model.cycles_beyond_model,
+        "remainder": model.longest_tick_cycles_above_fitted_model,
     }
     for stat, value in parameters.items():
         if value is not None:
@@ -217,7 +217,7 @@ def _shortest_and_longest_scheduler_search(point: MeasuredPoint) -> Iterator[Qua
 
 EXTRACTORS: tuple[Callable[[MeasuredPoint], Iterator[Quantity]], ...] = (
     _throughput_values,
-    _peak_heap_values,
+    _peak_heap_bytes_of_point,
     _spinlock_share_values,
     _latency_values,
     _tick_cost_model_values,

@@ -94,7 +94,7 @@ class MeasuredValueRatio:
         return self.is_known and not self.smallest <= 1 <= self.largest
 
     @property
-    def may_code_placement_reverse_difference(self) -> bool:
+    def may_code_placement_reverse_value_order(self) -> bool:
         """Whether the two figures' medians differ, but the ranges over placements overlap."""
         return self.is_known and self.value != 1 and not self.differs_in_all_code_placements
 

@@ -37,18 +37,18 @@ def judge_stated_order(high: float, low: float, resolution: float) -> StatementR
     return "same" if high > low else "different"
 
 
-def claim_result_same_or_different(holds: bool) -> StatementResult:
+def paper_claim_result_from_truth_value(holds: bool) -> StatementResult:
     """Returns `same` if a paper's statement holds, else `different`."""
     return "same" if holds else "different"
 
 
-def _is_within_claim_bounds(claim: PaperClaim, number: float) -> bool:
+def _is_number_within_paper_claim_bounds(claim: PaperClaim, number: float) -> bool:
     """Whether a number is between the statement's bounds `at_least` and `at_most`."""
     low = claim.at_least is None or number >= claim.at_least
     return low and (claim.at_most is None or number <= claim.at_most)
 
 
-def resolution_in_unit(value: MeasuredValue, resolution_s: float) -> float:
+def instrument_resolution_in_value_unit(value: MeasuredValue, resolution_s: float) -> float:
     """Returns the resolution of the paper's instrument in the value's unit. 0 if the value is no time."""
     if value.unit == "cycles":
         return resolution_s * value.clock_hz
@@ -81,10 +81,10 @@ def _number_or_percent_text(value: float, unit: str) -> str:
     return f"{value:.1%}" if unit == "1" else format_verdict_number(value)
 
 
-def _judge_single_values(rule: Rule) -> Judge:
+def _make_paper_claim_judge_for_rule(rule: Rule) -> Judge:
     """Returns a function that judges a paper's statement by a rule, with exactly one value for each of its members."""
 
-    def judge_claim(
+    def judge_paper_claim(
         claim: PaperClaim, picked: Sequence[PaperClaimOperandValues], resolution_s: float, names: Names
     ) -> ResultText:
         """Judges a paper's statement by its values. Returns the result and the numbers as text."""
@@ -101,14 +101,16 @@ def _judge_single_values(rule: Rule) -> Judge:
             for value, number in zip(picked, known, strict=True)
         ]
         scale = first.axis_value_in_unit(unit)
-        resolution = resolution_in_unit(first, resolution_s) * (scale / first.value if scale and first.value else 1.0)
+        resolution = instrument_resolution_in_value_unit(first, resolution_s) * (
+            scale / first.value if scale and first.value else 1.0
+        )
         outcome = rule(claim, known, resolution)
         return (
             outcome,
             f"{', '.join(parts)}{'' if unit == '1' else f' {unit}'}{_paper_statement_ratio_text(claim, known)}",
         )
 
-    return judge_claim
+    return judge_paper_claim
 
 
 def _note_on_substitute_operation(value: MeasuredValue) -> str:
@@ -136,13 +138,13 @@ def _judge_values_ascending(claim: PaperClaim, numbers: Sequence[float], resolut
         claim.at_least is not None or claim.at_most is not None
     ):
         outcomes += [
-            claim_result_same_or_different(_is_within_claim_bounds(claim, high / low))
+            paper_claim_result_from_truth_value(_is_number_within_paper_claim_bounds(claim, high / low))
             for low, high in pairwise(numbers)
         ]
     if claim.first_below is not None:
-        outcomes.append(claim_result_same_or_different(numbers[0] < claim.first_below))
+        outcomes.append(paper_claim_result_from_truth_value(numbers[0] < claim.first_below))
     if claim.last_above is not None:
-        outcomes.append(claim_result_same_or_different(numbers[-1] > claim.last_above))
+        outcomes.append(paper_claim_result_from_truth_value(numbers[-1] > claim.last_above))
     return combine_paper_statement_results(outcomes)
 
 
@@ -172,7 +174,9 @@ def _judge_rank_of_first_value(claim: PaperClaim, numbers: Sequence[float], reso
     if level:
         return "tie"
     before = max((other for other in others if other < first), default=None)
-    return claim_result_same_or_different(before is None or _is_within_claim_bounds(claim, first / before))
+    return paper_claim_result_from_truth_value(
+        before is None or _is_number_within_paper_claim_bounds(claim, first / before)
+    )
 
 
 def _judge_ratio_of_two_values(claim: PaperClaim, numbers: Sequence[float], resolution: float) -> StatementResult:
@@ -183,7 +187,7 @@ def _judge_ratio_of_two_values(claim: PaperClaim, numbers: Sequence[float], reso
         return "tie"
     low = claim.at_least is None or first + resolution >= claim.at_least * second
     high = claim.at_most is None or first - resolution <= claim.at_most * second
-    return claim_result_same_or_different(low and high)
+    return paper_claim_result_from_truth_value(low and high)
 
 
 def _judge_statement_values_between_bounds(
@@ -192,13 +196,15 @@ def _judge_statement_values_between_bounds(
     """Judges the rule `between` of paper statements: every value is between the bounds."""
     low = claim.at_least is None or min(numbers) + resolution >= claim.at_least
     high = claim.at_most is None or max(numbers) - resolution <= claim.at_most
-    return claim_result_same_or_different(low and high)
+    return paper_claim_result_from_truth_value(low and high)
 
 
 def _judge_first_value_near_median(claim: PaperClaim, numbers: Sequence[float], _: float) -> StatementResult:
     """Judges the rule `near_others` of paper statements: the first value, divided by the others' median, is between the
     bounds."""
-    return claim_result_same_or_different(_is_within_claim_bounds(claim, numbers[0] / median(numbers[1:])))
+    return paper_claim_result_from_truth_value(
+        _is_number_within_paper_claim_bounds(claim, numbers[0] / median(numbers[1:]))
+    )
 
 
 def _judge_claim_first_value_not_smallest(
@@ -210,14 +216,16 @@ def _judge_claim_first_value_not_smallest(
 
 def _judge_values_alike(claim: PaperClaim, numbers: Sequence[float], resolution: float) -> StatementResult:
     """Judges the rule `alike` of paper statements: the largest value is at most `at_most` times the smallest."""
-    return claim_result_same_or_different(max(numbers) <= min(numbers) * (claim.at_most or 1.0) + resolution)
+    return paper_claim_result_from_truth_value(max(numbers) <= min(numbers) * (claim.at_most or 1.0) + resolution)
 
 
-def _judge_values_vary(claim: PaperClaim, numbers: Sequence[float], resolution: float) -> StatementResult:
+def _judge_paper_claim_that_values_vary(
+    claim: PaperClaim, numbers: Sequence[float], resolution: float
+) -> StatementResult:
     """Judges the rule `varies` of paper statements: the largest value is at least `at_least` times the smallest."""
     if max(numbers) - min(numbers) <= resolution:
         return "tie" if resolution else "different"
-    return claim_result_same_or_different(max(numbers) >= min(numbers) * (claim.at_least or 1.0))
+    return paper_claim_result_from_truth_value(max(numbers) >= min(numbers) * (claim.at_least or 1.0))
 
 
 def _judge_values_distinct(_: PaperClaim, numbers: Sequence[float], resolution: float) -> StatementResult:
@@ -240,19 +248,19 @@ def _sample_value_ranges(
         if not {"min", "max"} <= by_stat.keys():
             raise NoSingleValueError("the shortest and longest sample are not known")
         low, high = by_stat["min"], by_stat["max"]
-        spreads.append((high.value - low.value, resolution_in_unit(low, resolution_s)))
+        spreads.append((high.value - low.value, instrument_resolution_in_value_unit(low, resolution_s)))
         span = f"{format_verdict_number(low.value)} to {format_verdict_number(high.value)} {low.unit}"
         words.append(f"{axis_values_text(group, names)} {span}".strip())
     return spreads, "; ".join(words)
 
 
-def _judge_samples_without_spread(
+def _judge_paper_claim_of_constant_samples(
     _: PaperClaim, picked: Sequence[PaperClaimOperandValues], resolution_s: float, names: Names
 ) -> ResultText:
     """Judges the rule `no_spread` of paper statements: no value's samples differ by more than the paper's instrument
     resolves."""
     spreads, seen = _sample_value_ranges(picked, resolution_s, names)
-    return claim_result_same_or_different(all(spread <= least for spread, least in spreads)), seen
+    return paper_claim_result_from_truth_value(all(spread <= least for spread, least in spreads)), seen
 
 
 def _judge_claim_samples_vary(
@@ -261,10 +269,10 @@ def _judge_claim_samples_vary(
     """Judges the rule `spread` of paper statements: every value's samples differ by more than the paper's instrument
     resolves."""
     spreads, seen = _sample_value_ranges(picked, resolution_s, names)
-    return claim_result_same_or_different(all(spread > least for spread, least in spreads)), seen
+    return paper_claim_result_from_truth_value(all(spread > least for spread, least in spreads)), seen
 
 
-def _judge_same_ranking(
+def _judge_paper_claim_of_equal_rankings(
     claim: PaperClaim, picked: Sequence[PaperClaimOperandValues], _: float, names: Names
 ) -> ResultText:
     """Judges the rule `same_ranking` of paper statements: two sequences along an axis have the same order, up to a
@@ -280,8 +288,8 @@ def _judge_same_ranking(
         f"{' < '.join(names.get(place, place) for place in sorted(shared, key=number_by_place.__getitem__))}"
         for side, number_by_place in zip(picked, (first, second), strict=True)
     ]
-    return claim_result_same_or_different(
-        _is_within_claim_bounds(claim, agree / len(pairs))
+    return paper_claim_result_from_truth_value(
+        _is_number_within_paper_claim_bounds(claim, agree / len(pairs))
     ), f"{agree} of {count_with_noun(len(pairs), 'pair')} agree; {'; '.join(orders)}"
 
 
@@ -300,12 +308,14 @@ def judge_claim_stable_in_code_placements(
             apart = f"{value.band.range_width_percent:.1f} % apart"
             words.append(f"{where} {apart} over {count_with_noun(count, 'placement')}".strip())
             outcomes.append(
-                claim_result_same_or_different(value.band.range_width_percent <= 100 * (claim.at_most or 0.0))
+                paper_claim_result_from_truth_value(value.band.range_width_percent <= 100 * (claim.at_most or 0.0))
             )
     return combine_paper_statement_results(outcomes), "; ".join(words)
 
 
-def _decreases_of_sequence(claim: PaperClaim, picked: Sequence[PaperClaimOperandValues]) -> tuple[list[float], str]:
+def _relative_decreases_of_value_sequence(
+    claim: PaperClaim, picked: Sequence[PaperClaimOperandValues]
+) -> tuple[list[float], str]:
     """Returns how much a sequence falls from step to step, as parts of its first value. Also returns the numbers as
     text."""
     places = sorted((float(item.coordinate_on_axis(claim.along) or 0), item.value) for item in picked[0].values)
@@ -321,8 +331,10 @@ def _judge_claim_first_decrease_largest(
 ) -> ResultText:
     """Judges the rule `first_step_largest` of paper statements: the first decrease is at least `at_least` times any
     later one."""
-    steps, seen = _decreases_of_sequence(claim, picked)
-    return claim_result_same_or_different(steps[0] > 0 and steps[0] >= (claim.at_least or 1.0) * max(steps[1:])), seen
+    steps, seen = _relative_decreases_of_value_sequence(claim, picked)
+    return paper_claim_result_from_truth_value(
+        steps[0] > 0 and steps[0] >= (claim.at_least or 1.0) * max(steps[1:])
+    ), seen
 
 
 def _judge_claim_decreases_get_smaller(
@@ -334,41 +346,43 @@ def _judge_claim_decreases_get_smaller(
     `at_most` is the accepted excess, in parts of the first value, so that noise is not a growing step. A sequence that
     falls by no more than that in all contradicts the statement.
     """
-    steps, seen = _decreases_of_sequence(claim, picked)
+    steps, seen = _relative_decreases_of_value_sequence(claim, picked)
     later, allowed = [abs(step) for step in steps[1:]], claim.at_most or 0.0
     half = len(later) // 2
     if not half:
         raise NoSingleValueError(f"too few steps along {claim.along}")
     if sum(steps) <= allowed:
         return "different", f"it does not decrease: {seen}"
-    return claim_result_same_or_different(sum(later[-half:]) <= sum(later[:half]) + allowed), seen
+    return paper_claim_result_from_truth_value(sum(later[-half:]) <= sum(later[:half]) + allowed), seen
 
 
-def _judge_claim_values_fall_gradually(
+def _judge_paper_claim_of_gradual_decrease(
     claim: PaperClaim, picked: Sequence[PaperClaimOperandValues], _: float, __: Names
 ) -> ResultText:
     """Judges the rule `gradual` of paper statements: the sequence falls, and no step takes more than `at_most` of the
     whole loss."""
-    steps, seen = _decreases_of_sequence(claim, picked)
-    return claim_result_same_or_different(sum(steps) > 0 and max(steps) <= (claim.at_most or 1.0) * sum(steps)), seen
+    steps, seen = _relative_decreases_of_value_sequence(claim, picked)
+    return paper_claim_result_from_truth_value(
+        sum(steps) > 0 and max(steps) <= (claim.at_most or 1.0) * sum(steps)
+    ), seen
 
 
 RULES: Final[dict[str, Judge]] = {
-    "ascending": _judge_single_values(_judge_values_ascending),
-    "least": _judge_single_values(_judge_claim_first_values_smallest),
-    "most": _judge_single_values(_judge_claim_first_values_largest),
-    "rank": _judge_single_values(_judge_rank_of_first_value),
-    "ratio": _judge_single_values(_judge_ratio_of_two_values),
-    "between": _judge_single_values(_judge_statement_values_between_bounds),
-    "near_others": _judge_single_values(_judge_first_value_near_median),
-    "beaten": _judge_single_values(_judge_claim_first_value_not_smallest),
-    "alike": _judge_single_values(_judge_values_alike),
-    "distinct": _judge_single_values(_judge_values_distinct),
-    "varies": _judge_single_values(_judge_values_vary),
-    "no_spread": _judge_samples_without_spread,
+    "ascending": _make_paper_claim_judge_for_rule(_judge_values_ascending),
+    "least": _make_paper_claim_judge_for_rule(_judge_claim_first_values_smallest),
+    "most": _make_paper_claim_judge_for_rule(_judge_claim_first_values_largest),
+    "rank": _make_paper_claim_judge_for_rule(_judge_rank_of_first_value),
+    "ratio": _make_paper_claim_judge_for_rule(_judge_ratio_of_two_values),
+    "between": _make_paper_claim_judge_for_rule(_judge_statement_values_between_bounds),
+    "near_others": _make_paper_claim_judge_for_rule(_judge_first_value_near_median),
+    "beaten": _make_paper_claim_judge_for_rule(_judge_claim_first_value_not_smallest),
+    "alike": _make_paper_claim_judge_for_rule(_judge_values_alike),
+    "distinct": _make_paper_claim_judge_for_rule(_judge_values_distinct),
+    "varies": _make_paper_claim_judge_for_rule(_judge_paper_claim_that_values_vary),
+    "no_spread": _judge_paper_claim_of_constant_samples,
     "spread": _judge_claim_samples_vary,
-    "same_ranking": _judge_same_ranking,
+    "same_ranking": _judge_paper_claim_of_equal_rankings,
     "first_step_largest": _judge_claim_first_decrease_largest,
     "steps_shrink": _judge_claim_decreases_get_smaller,
-    "gradual": _judge_claim_values_fall_gradually,
+    "gradual": _judge_paper_claim_of_gradual_decrease,
 }

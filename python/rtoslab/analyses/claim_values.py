@@ -16,7 +16,7 @@ class NoSingleValueError(Exception):
     """Raised if a case of a paper's statement has no value, or several. The message gives the reason."""
 
 
-class ValuesByMetric:
+class MeasuredValueIndexByMetric:
     """All values of a run, indexed by metric."""
 
     def __init__(self, values: Iterable[MeasuredValue]) -> None:
@@ -59,8 +59,8 @@ class ClaimOperandInCodePlacements:
     members: Sequence[tuple[MeasuredValue, MeasuredValue | None]]
 
 
-def gather_claim_values(
-    claim: PaperClaim, case: AxisPlaces, index: ValuesByMetric, absence: ExplainAbsence
+def gather_measured_values_for_paper_claim(
+    claim: PaperClaim, case: AxisPlaces, index: MeasuredValueIndexByMetric, absence: ExplainAbsence
 ) -> list[ClaimOperandInCodePlacements]:
     """Returns the measured values of one case of a paper's statement, in the order of the statement's members.
     `absence` explains a missing value. Raises NoSingleValueError."""
@@ -74,8 +74,8 @@ def gather_claim_values(
         joined_places.append({tuple(value.coordinate_on_axis(axis) for axis in claim.join) for value in values})
         if joined_places[-1] != joined_places[0]:
             raise NoSingleValueError(
-                f"{_axes_text_of_compared_value(gathered[0].where)} and "
-                f"{_axes_text_of_compared_value(where)} do not have "
+                f"{_coordinates_text_of_compared_value(gathered[0].where)} and "
+                f"{_coordinates_text_of_compared_value(where)} do not have "
                 "the same operations"
             )
         bases = [_find_divisor_value(value, place, claim, index, absence) if claim.over else None for value in values]
@@ -105,13 +105,17 @@ def paper_statement_values_in_code_placement(
     ]
 
 
-def _axes_text_of_compared_value(where: AxisPlaces) -> str:
+def _coordinates_text_of_compared_value(where: AxisPlaces) -> str:
     """Returns the coordinates of a compared value as text."""
     return ", ".join(str(place) for place in where.values()) or "one value"
 
 
 def _find_divisor_value(
-    value: MeasuredValue, place: AxisChoices, claim: PaperClaim, index: ValuesByMetric, absence: ExplainAbsence
+    value: MeasuredValue,
+    place: AxisChoices,
+    claim: PaperClaim,
+    index: MeasuredValueIndexByMetric,
+    absence: ExplainAbsence,
 ) -> MeasuredValue:
     """Returns the value by which a paper's statement divides another value. Raises NoSingleValueError if there is not
     exactly one."""
@@ -128,17 +132,16 @@ def _find_divisor_value(
 def _value_over_divisor(value: MeasuredValue, base: MeasuredValue | None, placement: int) -> MeasuredValue:
     """Returns a value in one placement of the code, divided by its base value if it has one."""
     if base is None:
-        return replace(value, value=_measured_number_in_code_placement(value, placement), band=None)
+        return replace(value, value=_value_number_in_code_placement(value, placement), band=None)
     return replace(
         value,
-        value=_measured_number_in_code_placement(value, placement)
-        / _measured_number_in_code_placement(base, placement),
+        value=_value_number_in_code_placement(value, placement) / _value_number_in_code_placement(base, placement),
         unit="1",
         band=None,
     )
 
 
-def _measured_number_in_code_placement(value: MeasuredValue, placement: int) -> float:
+def _value_number_in_code_placement(value: MeasuredValue, placement: int) -> float:
     """Returns the number of a value in one placement of the code, or in its last one."""
     placed = value.placement_band.values
     return placed[min(placement, len(placed) - 1)]

@@ -20,9 +20,9 @@ from rtoslab.analyses.claim_rules import (
 )
 from rtoslab.analyses.claim_values import (
     ExplainAbsence,
+    MeasuredValueIndexByMetric,
     NoSingleValueError,
-    ValuesByMetric,
-    gather_claim_values,
+    gather_measured_values_for_paper_claim,
     largest_placement_count,
     paper_statement_values_in_code_placement,
 )
@@ -74,7 +74,7 @@ class ClaimVerdict:
         return "different" if "different" in outcomes else "tie"
 
     @property
-    def number_of_confirmed_claim_cases(self) -> int:
+    def number_of_confirmed_paper_claim_cases(self) -> int:
         """Returns the number of cases in which the paper's statement holds."""
         return sum(verdict.outcome == "same" for verdict in self.cases)
 
@@ -88,7 +88,7 @@ class ClaimVerdict:
         """Returns the outcome with its count: `partly (3 of 8)`."""
         outcome = self.outcome_of_all_statement_cases
         return (
-            f"{outcome} ({self.number_of_confirmed_claim_cases} of {len(self.cases)})"
+            f"{outcome} ({self.number_of_confirmed_paper_claim_cases} of {len(self.cases)})"
             if outcome == "partly"
             else outcome
         )
@@ -108,11 +108,13 @@ class ClaimVerdict:
         ):
             cases = [verdict for verdict in self.cases if verdict.outcome == outcome]
             if cases:
-                parts.append(f"{word} {_case_names_text(cases, len(self.cases), numbers=outcome != 'same')}")
+                parts.append(
+                    f"{word} {_paper_claim_case_names_text(cases, len(self.cases), numbers=outcome != 'same')}"
+                )
         return "; ".join(parts)
 
 
-def _case_names_text(cases: Sequence[PaperStatementCaseVerdict], whole: int, *, numbers: bool) -> str:
+def _paper_claim_case_names_text(cases: Sequence[PaperStatementCaseVerdict], whole: int, *, numbers: bool) -> str:
     """Returns the names of some cases of a statement, the first ones with their numbers if `numbers` is set. `whole` is
     the number of all cases."""
     if len(cases) == whole and not numbers:
@@ -138,13 +140,13 @@ def judge_claims(
     titles for readers, by coordinate.
     """
     exact = resolution or PaperInstrumentTimeResolution(seconds=0, source="")
-    index = ValuesByMetric(values)
+    index = MeasuredValueIndexByMetric(values)
     return [_judge_claim(claim, index, exact, absence, names or {}) for claim in claims]
 
 
 def _judge_claim(
     claim: PaperClaim,
-    index: ValuesByMetric,
+    index: MeasuredValueIndexByMetric,
     resolution: PaperInstrumentTimeResolution,
     absence: ExplainAbsence,
     names: Names,
@@ -155,7 +157,7 @@ def _judge_claim(
     cases = []
     for case in claim.cases:
         try:
-            gathered = gather_claim_values(claim, case, index, absence)
+            gathered = gather_measured_values_for_paper_claim(claim, case, index, absence)
             if claim.kind == "same_in_all_placements":
                 judged = [judge_claim_stable_in_code_placements(claim, gathered, names)]
             else:

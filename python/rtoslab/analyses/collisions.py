@@ -78,7 +78,7 @@ def compare_stress_runs(points: Iterable[MeasuredPoint]) -> list[StressRun]:
 
 
 @dataclass(frozen=True, slots=True)
-class RunsAtStressLevel:
+class StressLevelRunGroup:
     """All runs at one level of stress that differ only in the seed of the random draws."""
 
     series: MeasuredPoint
@@ -94,12 +94,12 @@ class RunsAtStressLevel:
         return (min(normalised), median(normalised), max(normalised)) if normalised else None
 
 
-def group_runs_by_stress_level(levels_: Iterable[StressRun]) -> list[RunsAtStressLevel]:
+def group_runs_by_stress_level(levels_: Iterable[StressRun]) -> list[StressLevelRunGroup]:
     """Groups the runs of stress benchmarks by configuration and level of stress. Runs with other seeds are together."""
     groups: dict[tuple[str, int], list[StressRun]] = {}
     for level in levels_:
         groups.setdefault((_stress_run_key(level.point, SEED_PARAMETER), level.percent), []).append(level)
-    return [RunsAtStressLevel(runs[0].point, percent, tuple(runs)) for (_, percent), runs in groups.items()]
+    return [StressLevelRunGroup(runs[0].point, percent, tuple(runs)) for (_, percent), runs in groups.items()]
 
 
 def _stress_level_percent(point: MeasuredPoint) -> int:

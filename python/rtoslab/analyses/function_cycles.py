@@ -37,7 +37,7 @@ def calls_by_function(result: MeasuredPoint) -> dict[str, float]:
     return divide_by_measured_events(result, calls)
 
 
-def count_of_measured_events(result: MeasuredPoint) -> int:
+def number_of_counts_or_latency_samples(result: MeasuredPoint) -> int:
     """Returns the number of counts of a measured point, or of samples for a latency benchmark."""
     if result.has_latency_samples:
         return sum(len(samples.cycles) for samples in result.series)
@@ -47,5 +47,5 @@ def count_of_measured_events(result: MeasuredPoint) -> int:
 
 def divide_by_measured_events(result: MeasuredPoint, counts: Counter[str]) -> dict[str, float]:
     """Returns the numbers divided by the counts (or samples) of a measured point. Empty if there are none."""
-    events = count_of_measured_events(result)
+    events = number_of_counts_or_latency_samples(result)
     return {name: value / events for name, value in counts.items()} if events else {}

@@ -12,7 +12,7 @@ from rtoslab.results import MeasuredPoint
 
 
 @dataclass(frozen=True, slots=True)
-class BenchmarkCountCyclesByCause:
+class BenchmarkIterationCycleBreakdown:
     """The cycles of one core for one count of a benchmark, by cause."""
 
     parts: dict[str, float]
@@ -28,7 +28,7 @@ class BenchmarkCountCyclesByCause:
         return sum(self.parts.values())
 
 
-def cycles_per_benchmark_count_by_cause(point: MeasuredPoint) -> BenchmarkCountCyclesByCause | None:
+def cycles_per_benchmark_count_by_cause(point: MeasuredPoint) -> BenchmarkIterationCycleBreakdown | None:
     """Returns the cycles for one count of a measured point, by cause. None on a real board, which cannot report them,
     and if nothing was counted."""
     counting = [share for share in cycle_use_of_cores(point) if share.core in point.metric_cores]
@@ -38,9 +38,9 @@ def cycles_per_benchmark_count_by_cause(point: MeasuredPoint) -> BenchmarkCountC
     parts = {part: sum(core_share.parts[part] for core_share in counting) / counts for part in CYCLE_PARTS}
     sections = [use for use in point.virtual.critical if use.core in point.metric_cores]
     if not sections:
-        return BenchmarkCountCyclesByCause(parts, None, None)
+        return BenchmarkIterationCycleBreakdown(parts, None, None)
     inside = sum(section.cycles for section in sections) / counts
-    return BenchmarkCountCyclesByCause(parts, inside, sum(section.sections for section in sections) / counts)
+    return BenchmarkIterationCycleBreakdown(parts, inside, sum(section.sections for section in sections) / counts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +85,12 @@ class MulticorePerformanceLoss:
     """The loss of a benchmark on several cores against the same benchmark on one core."""
 
     gain: MulticoreGain
-    one_core: BenchmarkCountCyclesByCause
-    many_cores: BenchmarkCountCyclesByCause
+    one_core: BenchmarkIterationCycleBreakdown
+    many_cores: BenchmarkIterationCycleBreakdown
     lock: LongestHeldSpinlock | None
 
     @property
-    def extra_cycles_by_cause(self) -> dict[str, float]:
+    def multicore_extra_cycles_by_cause(self) -> dict[str, float]:
         """Returns the additional cycles of a count on several cores, by cause. Negative if it costs less."""
         return {part: self.many_cores.parts[part] - self.one_core.parts[part] for part in CYCLE_PARTS}
 

@@ -37,7 +37,7 @@ class MeasuredPointInCodePlacements:
         return [(item, placement_band(row)) for item, row in alike]
 
 
-def join_points_over_placements(points: Iterable[MeasuredPoint]) -> list[MeasuredPointInCodePlacements]:
+def group_points_over_code_placements(points: Iterable[MeasuredPoint]) -> list[MeasuredPointInCodePlacements]:
     """Groups measured points that differ only in the placement of their code, in the order of the points."""
     return [_join_code_placements_of_point(group) for group in group_measurements_over_code_placements(points)]
 
@@ -68,7 +68,7 @@ def _join_code_placements_of_point(group: Sequence[MeasuredPoint]) -> MeasuredPo
     """Returns the placements of one measured point as one `MeasuredPointInCodePlacements`."""
     if len(group) == 1:
         return MeasuredPointInCodePlacements(group[0], group)
-    ordered = sorted(group, key=_first_primary_speed_value)
+    ordered = sorted(group, key=_first_main_speed_value_of_point)
     middle = ordered[(len(ordered) - 1) // 2]
     return MeasuredPointInCodePlacements(
         middle.model_copy(update={"point": measurement_id_without_code_placement(middle.point)}),
@@ -77,6 +77,6 @@ def _join_code_placements_of_point(group: Sequence[MeasuredPoint]) -> MeasuredPo
     )
 
 
-def _first_primary_speed_value(point: MeasuredPoint) -> float:
+def _first_main_speed_value_of_point(point: MeasuredPoint) -> float:
     """Returns the value of a point's first leading figure, or 0 if it has none."""
     return next((metric.value for metric in primary_speed_values_of_point(point)), 0.0)

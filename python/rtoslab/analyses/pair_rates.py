@@ -104,10 +104,13 @@ def kernel_pairs(points: Iterable[MeasuredPoint]) -> list[KernelPair]:
         other = _find_point_by_identity(measured, _measurement_point_of_second_kernel(point.point))
         if other is not None:
             single = tuple(
-                _find_point_by_identity(measured, _single_kernel_identity(item.point, 1)) for item in (point, other)
+                _find_point_by_identity(measured, _point_id_without_second_kernel(item.point, 1))
+                for item in (point, other)
             )
             same = point.point.kernel == other.point.kernel
-            shared = _find_point_by_identity(measured, _single_kernel_identity(point.point, 2)) if same else None
+            shared = (
+                _find_point_by_identity(measured, _point_id_without_second_kernel(point.point, 2)) if same else None
+            )
             pairs.append(KernelPair((point, other), (single[0], single[1]), shared))
     return pairs
 
@@ -137,7 +140,7 @@ def _measurement_point_of_second_kernel(point: PointId) -> PointId:
     return point.model_copy(update={"kernel": point.config[BESIDE], "config": dict(sorted(config.items()))})
 
 
-def _single_kernel_identity(point: PointId, cores: int) -> PointId:
+def _point_id_without_second_kernel(point: PointId, cores: int) -> PointId:
     """Returns the identity of the same kernel without the kernel beside it, on this number of cores."""
     config = {key: value for key, value in point.config.items() if key not in _PAIR_KEYS}
     return point.model_copy(update={"cores": cores, "config": config})

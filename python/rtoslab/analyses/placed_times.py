@@ -46,7 +46,7 @@ def main_point_times_in_code_placements(
     (`results_depending_on_addresses`).
     """
     for group in group_measurements_over_code_placements(points):
-        yield from _primary_times_of_measured_point(
+        yield from _main_times_over_code_placements(
             group, is_known=len(group) > 1 or id(group[0]) not in place_dependent
         )
 
@@ -59,7 +59,7 @@ def group_measurements_over_code_placements(points: Iterable[MeasuredPoint]) -> 
     return list(groups.values())
 
 
-def _primary_times_of_measured_point(
+def _main_times_over_code_placements(
     group: Sequence[MeasuredPoint], *, is_known: bool
 ) -> Iterator[MeasuredTimeInCodePlacements]:
     """Yields the leading figures of one point as times. `group` has its placements. `is_known` is false if another

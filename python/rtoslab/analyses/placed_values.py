@@ -21,7 +21,7 @@ class ValuesByCodePlacement:
     """The run id of the point in the linker's own order."""
     by_name: Mapping[ValueName, Sequence[float]] = field(default_factory=dict)
 
-    def value_numbers_by_code_placement(self, value: MeasuredValue, occurrence: int = 0) -> Sequence[float]:
+    def value_in_each_code_placement(self, value: MeasuredValue, occurrence: int = 0) -> Sequence[float]:
         """Returns the numbers of a value in all placements of the code. Empty if they are not stored. `occurrence`
         tells several values of one name apart."""
         return self.by_name.get((value.metric, value.stat, value.unit, occurrence), ())
@@ -36,7 +36,7 @@ def median_values_over_code_placements(points: Iterable[MeasuredPointInCodePlace
         times: Counter[tuple[str, str, str]] = Counter()
         for value in values_of_points([point.middle]):
             key = (value.metric, value.stat, value.unit)
-            numbers = known.value_numbers_by_code_placement(value, times[key])
+            numbers = known.value_in_each_code_placement(value, times[key])
             times[key] += 1
             band = CodePlacementValueRange(numbers) if len(numbers) > 1 else None
             result.append(replace(value, value=band.median, band=band) if band is not None else value)

@@ -52,7 +52,7 @@ class TickCostModel:
         return (self.worst - self.mode) / self.worst_count if self.worst_count else None
 
     @property
-    def cycles_beyond_model(self) -> float:
+    def longest_tick_cycles_above_fitted_model(self) -> float:
         """Returns the cycles of the longest tick that the fitted model does not explain."""
         return self.worst - self.mode - self.per_task * self.worst_count
 

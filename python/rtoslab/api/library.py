@@ -31,9 +31,9 @@ from rtoslab.worst_case import (
     default_interrupt_sweep_benchmark,
     find_worst_case_interrupt_latency,
     inject_interrupt_at_every_cycle,
+    kernel_services_of_background_task,
     parse_sweep_cycle_range,
     prepare_benchmark_sweep_scenario,
-    services_to_pick,
     settings_for_background_service_calls,
 )
 
@@ -139,7 +139,7 @@ def sweep_phases(
     facts = catalogue.find_benchmark(name).facts
     picked = settings_for_background_service_calls(facts, service)
     if not picked:
-        raise UnknownNameError("service", service, services_to_pick(facts))
+        raise UnknownNameError("service", service, kernel_services_of_background_task(facts))
     options = PlanOptions([kernel], [board], [1], WINDOW_MS, picked)
     scenario = prepare_benchmark_sweep_scenario(catalogue, name, options, earlier_arrivals=earlier)
     chosen = parse_sweep_cycle_range(scenario, span, samples, seed)

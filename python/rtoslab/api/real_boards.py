@@ -126,11 +126,14 @@ def mark_unreadable_points(plan: MeasurementPlan) -> MeasurementPlan:
 
     Pairs of kernels are marked too, because each of their points has records of both images.
     """
-    points = (replace(point, not_applicable=point.not_applicable or _unreadable_reason(point)) for point in plan.points)
+    points = (
+        replace(point, not_applicable=point.not_applicable or _reason_board_cannot_measure_point(point))
+        for point in plan.points
+    )
     return replace(plan, points=tuple(points))
 
 
-def _unreadable_reason(point: PlannedPoint) -> str | None:
+def _reason_board_cannot_measure_point(point: PlannedPoint) -> str | None:
     """Returns why a point cannot be measured on a real board. None if it can."""
     if point.beside is not None:
         return "two kernels at the same time are not measured on a real board yet"

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
         FIGURE_COLUMNS,
         SAMPLE_COLUMNS,
         export_rows_of_measured_values,
-        export_rows_of_samples,
+        table_rows_of_latency_samples,
     )
     from rtoslab.archive.index import ArchivedMeasuredPoint, StoredPointFilters, find_stored_points
     from rtoslab.archive.run_list import RunSummary, summarize_archived_runs, summarize_runs

@@ -51,7 +51,7 @@ def export_rows_of_measured_values(points: Iterable[ArchivedMeasuredPoint]) -> I
             yield {**axes, "metric": metric.id, "value": metric.value, "unit": metric.unit}
 
 
-def export_rows_of_samples(points: Iterable[ArchivedMeasuredPoint]) -> Iterator[Row]:
+def table_rows_of_latency_samples(points: Iterable[ArchivedMeasuredPoint]) -> Iterator[Row]:
     """Yields a row for each raw sample of each latency point, with the columns of samples.parquet."""
     for point in points:
         axes = _point_identity_cells(point)

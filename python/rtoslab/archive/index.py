@@ -12,8 +12,8 @@ from rtoslab.plan import config_with_defaults
 from rtoslab.results import PointId
 from rtoslab.store import (
     AnyResult,
-    JournalSession,
     RunDirectory,
+    RunJournalSession,
     StoredMeasurementPoint,
     runs_with_newest_journal_sessions,
 )
@@ -24,7 +24,7 @@ class ArchivedMeasuredPoint:
     """A stored point with the run directory and session in which it was measured."""
 
     run: Path
-    session: JournalSession
+    session: RunJournalSession
     """The last session of its run directory."""
     stored: StoredMeasurementPoint
 

@@ -14,7 +14,7 @@ from rtoslab.intake import STORED_BYTES, parse_json_object, read_bytes
 from rtoslab.store import (
     PLAN,
     POINTS,
-    JournalSession,
+    RunJournalSession,
     measurement_folder_name_prefix,
     runs_with_newest_journal_sessions,
 )
@@ -31,7 +31,7 @@ class RunSummary:
     """A run directory with the kernels, boards and benchmarks of its finished points, each once."""
 
     run: Path
-    session: JournalSession
+    session: RunJournalSession
     """The last session of its run directory."""
     kernels: tuple[str, ...]
     boards: tuple[str, ...]
@@ -56,7 +56,7 @@ def summarize_archived_runs(points: "Iterable[ArchivedMeasuredPoint]") -> Iterat
         yield _make_run_summary(run, own[0].session, [_kernel_board_benchmark_of_point(point) for point in own])
 
 
-def _make_run_summary(run: Path, session: JournalSession, axes: Sequence[_Axes]) -> RunSummary:
+def _make_run_summary(run: Path, session: RunJournalSession, axes: Sequence[_Axes]) -> RunSummary:
     """Returns the summary of a run directory, from the axes of its points."""
     kernels, boards, benchmarks = (tuple(dict.fromkeys(names)) for names in zip(*axes, strict=True))
     return RunSummary(run, session, kernels, boards, benchmarks, len(axes))

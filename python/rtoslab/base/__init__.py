@@ -6,7 +6,7 @@ from rtoslab.base.lazy_names import lazy_attribute_getter
 
 if TYPE_CHECKING:
     from rtoslab.base import tools
-    from rtoslab.base.architecture_facts import cross_tool_name, load_architecture_facts, without_thumb_bit
+    from rtoslab.base.architecture_facts import cross_compiler_tool_name, load_architecture_facts, without_thumb_bit
     from rtoslab.base.canonical_json import to_canonical_json
     from rtoslab.base.contents import (
         FileStamp,
@@ -83,7 +83,7 @@ if TYPE_CHECKING:
         find_project_folder,
         is_checkout,
     )
-    from rtoslab.base.strict import StrictModel, strict_schema
+    from rtoslab.base.strict import StrictFileSchemaModel, strict_schema
     from rtoslab.base.toml_text import format_toml_key, toml_lines, toml_value
     from rtoslab.base.tools import CLANG_MISSING, COMPILERS, find_zig_with_clang, program_output
     from rtoslab.base.value_table import TitledTable, Value

@@ -10,12 +10,12 @@ from typing import Final
 
 from rtoslab.base.errors import CatalogueError
 from rtoslab.base.paths import find_checkout_root
-from rtoslab.base.strict import StrictModel
+from rtoslab.base.strict import StrictFileSchemaModel
 
 _FILE: Final = Path("firmware") / "cpus" / "cortexm" / "arch.toml"
 
 
-class CodeAddressEncoding(StrictModel):
+class CodeAddressEncoding(StrictFileSchemaModel):
     """The table `code` of arch.toml: how to read the address of a piece of code."""
 
     state_bits: int
@@ -24,7 +24,7 @@ class CodeAddressEncoding(StrictModel):
     """The lowest value of a program counter that is a return from an exception."""
 
 
-class ExceptionNumbers(StrictModel):
+class ExceptionNumbers(StrictFileSchemaModel):
     """The table `exception` of arch.toml: the numbers of the exceptions."""
 
     nmi: int
@@ -36,14 +36,14 @@ class ExceptionNumbers(StrictModel):
     """The chip's interrupt line 0. Line n is this plus n."""
 
 
-class InterruptPriorityBitField(StrictModel):
+class InterruptPriorityBitField(StrictFileSchemaModel):
     """The table `priority` of arch.toml: the width of an interrupt's priority field."""
 
     field_bits: int
     """Its width. A chip implements the uppermost bits of it."""
 
 
-class ArchitectureFacts(StrictModel):
+class ArchitectureFacts(StrictFileSchemaModel):
     """The content of arch.toml, the facts that hold for all Cortex-M boards."""
 
     tool_prefix: str
@@ -76,7 +76,7 @@ def _thumb_state_mask() -> int:
     return ~load_architecture_facts().code.state_bits
 
 
-def cross_tool_name(name: str) -> str:
+def cross_compiler_tool_name(name: str) -> str:
     """Returns the name of a tool chain program with its prefix, such as `arm-none-eabi-gcc` for `gcc`."""
     return load_architecture_facts().tool_prefix + name
 

@@ -25,14 +25,14 @@ Result = TypeVar("Result")
 
 
 @dataclass(slots=True)
-class _ContentsCache:
+class _FunctionResultCache:
     """Results by function and arguments, and the time of the last expiry."""
 
     values: dict[Any, Any] = field(default_factory=dict)
     since_s: float = field(default_factory=time.monotonic)
 
 
-_CACHE: Final[ContextVar[_ContentsCache | None]] = ContextVar("contents_cache", default=None)
+_CACHE: Final[ContextVar[_FunctionResultCache | None]] = ContextVar("contents_cache", default=None)
 """The cache of the innermost `file_contents_cache`, if one is open."""
 PACKAGE: Final = Path(__file__).parents[1]
 CLOCK_STEP_NS = 50_000_000
@@ -53,7 +53,7 @@ def file_contents_cache() -> Iterator[None]:
     if _CACHE.get() is not None:
         yield
         return
-    token = _CACHE.set(_ContentsCache())
+    token = _CACHE.set(_FunctionResultCache())
     try:
         yield
     finally:

@@ -63,7 +63,7 @@ def _parse_integer_key(key: Any) -> Any:
     return key
 
 
-class StrictModel(BaseModel):
+class StrictFileSchemaModel(BaseModel):
     """Base of the models that files are read with: immutable, no unknown keys, no conversion between scalar types."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)

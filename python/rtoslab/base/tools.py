@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from rtoslab.base.architecture_facts import cross_tool_name
+from rtoslab.base.architecture_facts import cross_compiler_tool_name
 from rtoslab.base.errors import ToolMissingError
 from rtoslab.base.paths import find_checkout_root, is_checkout
 
@@ -31,7 +31,9 @@ def programs_needed_to_build() -> tuple[RequiredProgram, ...]:
         RequiredProgram("cmake", "configures the firmware", "apt-get install cmake"),
         RequiredProgram("ninja", "builds the firmware", "apt-get install ninja-build"),
         RequiredProgram(
-            cross_tool_name("gcc"), "compiles the firmware", "apt-get install gcc-arm-none-eabi libnewlib-arm-none-eabi"
+            cross_compiler_tool_name("gcc"),
+            "compiles the firmware",
+            "apt-get install gcc-arm-none-eabi libnewlib-arm-none-eabi",
         ),
         RequiredProgram("cargo", "fetches the kernel sources by checksum", "install Rust with rustup"),
     )

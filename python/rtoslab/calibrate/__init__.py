@@ -8,7 +8,7 @@ keeps and reads what a user contributes. `silicon_figures` sets kernel figures b
 from rtoslab.calibrate.calibration_table import read_calibration_table
 from rtoslab.calibrate.readings import (
     CalibrationReadings,
-    calibration_image,
+    build_calibration_firmware,
     calibration_image_runner,
     measure_calibration_on_real_board,
 )
@@ -22,7 +22,7 @@ from rtoslab.calibrate.silicon_figures import (
     BoardMeasuredValues,
     KernelFigure,
     kernel_values_measured_in_runs,
-    pair_silicon_and_virtual_figures,
+    pair_silicon_and_virtual_measurements,
     silicon_comparison_table,
 )
 from rtoslab.calibrate.silicon_file import (

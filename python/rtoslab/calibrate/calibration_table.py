@@ -2,11 +2,11 @@
 
 from pydantic import Field
 
-from rtoslab.base import StrictModel
+from rtoslab.base import StrictFileSchemaModel
 from rtoslab.catalogue import Catalogue, read_validated_toml
 
 
-class CalibrationRegisters(StrictModel):
+class CalibrationRegisters(StrictFileSchemaModel):
     """The registers of a chip that calibration may read and write without effect."""
 
     ahb_read: int = 0
@@ -25,7 +25,7 @@ class CalibrationRegisters(StrictModel):
     xip_control: int = 0
 
 
-class CalibrationRow(StrictModel):
+class CalibrationRow(StrictFileSchemaModel):
     """One micro-benchmark of the calibration image, with its number of values."""
 
     id: str
@@ -37,7 +37,7 @@ class CalibrationRow(StrictModel):
     """Timing settings that the row shows."""
 
 
-class CalibrationTable(StrictModel):
+class CalibrationTable(StrictFileSchemaModel):
     """The content of firmware/calibration/calibration.toml.
     The keys that the build alone reads are here too, so that no unknown key passes.
     """

@@ -77,7 +77,7 @@ class SiliconTimingComparator:
         simulated = self.values_measured_on_virtual_board(values)
         return float("inf") if simulated is None else self._weighted_deviation_from_silicon(simulated)
 
-    def predicts_match_no_worse(self, values: SettingValues, steps: Mapping[str, int]) -> bool:
+    def does_linear_estimate_keep_timing_match(self, values: SettingValues, steps: Mapping[str, int]) -> bool:
         """Whether these steps of several settings together, by a linear estimate, bring the values no further outside
         silicon's bounds."""
         simulated = self.values_measured_on_virtual_board(values)
@@ -89,9 +89,9 @@ class SiliconTimingComparator:
 
     def _weighted_deviation_from_silicon(self, simulated: Vector) -> float:
         """Returns the weighted sum of how far simulated values are outside silicon's bounds."""
-        return float(self.weights @ np.abs(self._cycles_beyond_bounds(simulated)))
+        return float(self.weights @ np.abs(self._cycles_outside_silicon_bounds(simulated)))
 
-    def _cycles_beyond_bounds(self, simulated: Vector) -> Vector:
+    def _cycles_outside_silicon_bounds(self, simulated: Vector) -> Vector:
         """Returns how far each simulated value is above (or, as a negative number, below) silicon's bounds. 0 within
         them."""
         return simulated - np.clip(simulated, self.low, self.high)
@@ -121,7 +121,7 @@ class SiliconTimingComparator:
         """Whether a step of this setting changes any measured value."""
         return any(self.setting_effect(values, key, by) is not None for by in (1, -1))
 
-    def do_settings_affect_same_value(self, one: str, other: str) -> bool:
+    def do_settings_affect_same_measured_value(self, one: str, other: str) -> bool:
         """Whether there is a measured value that depends on both settings."""
         return one != other and bool(np.any(self.witnessed[one] & self.witnessed[other]))
 
@@ -135,7 +135,7 @@ class SiliconTimingComparator:
         """Returns the largest distance from silicon's bounds among the values that depend on a setting, in cycles."""
         simulated = self.values_measured_on_virtual_board(values)
         assert simulated is not None
-        return float(np.max(np.abs(self._cycles_beyond_bounds(simulated))[self.witnessed[key]], initial=0.0))
+        return float(np.max(np.abs(self._cycles_outside_silicon_bounds(simulated))[self.witnessed[key]], initial=0.0))
 
     def keys_of_changed_settings(self, values: SettingValues) -> list[str]:
         """Returns the keys of the settings that do not have their default values."""

@@ -41,7 +41,7 @@ class CalibrationReadings:
         interrupts.
         """
         return {
-            name: np.array([_most_probable_reading_with_bounds(rounds)[0] for rounds in row])
+            name: np.array([_calibration_reading_with_bounds(rounds)[0] for rounds in row])
             for name, row in self.rows.items()
         }
 
@@ -53,14 +53,14 @@ class CalibrationReadings:
         """
         return {
             name: (
-                np.array([_most_probable_reading_with_bounds(rounds)[1] for rounds in row]),
-                np.array([_most_probable_reading_with_bounds(rounds)[2] for rounds in row]),
+                np.array([_calibration_reading_with_bounds(rounds)[1] for rounds in row]),
+                np.array([_calibration_reading_with_bounds(rounds)[2] for rounds in row]),
             )
             for name, row in self.rows.items()
         }
 
 
-def _most_probable_reading_with_bounds(rounds: NDArray[np.int64]) -> tuple[float, float, float]:
+def _calibration_reading_with_bounds(rounds: NDArray[np.int64]) -> tuple[float, float, float]:
     """Returns the most probable reading of a value, and the lowest and the highest one that may be true.
 
     The error of a median is by the median absolute deviation: 1.4826 of it is a normal deviation, and a median's error
@@ -86,7 +86,9 @@ def _folder_without_kernel_name(catalogue: Catalogue) -> str:
     return next(name for name, kernel in catalogue.kernels.items() if not kernel.facts.services.get("tasks", False))
 
 
-def calibration_image(catalogue: Catalogue, table: CalibrationTable, board: str, clock_hz: int | None) -> BuiltImage:
+def build_calibration_firmware(
+    catalogue: Catalogue, table: CalibrationTable, board: str, clock_hz: int | None
+) -> BuiltImage:
     """Returns the built calibration image of a board. Raises PlanError if the table does not have its chip,
     BuildError."""
     facts = catalogue.find_board(board).facts
@@ -118,7 +120,7 @@ def measure_calibration_on_real_board(
     """
     wire = read_wire_constants(catalogue.root)
     heard = measure_real_board_with_retries(target, built.elf_path, built.expected, wire, LIMIT_S, say)
-    return _readings_of_run(table, decode_records(heard, wire, built.expected))
+    return _calibration_readings_of_run(table, decode_records(heard, wire, built.expected))
 
 
 def calibration_image_runner(
@@ -138,7 +140,7 @@ def calibration_image_runner(
         key = tuple(sorted(settings.items()))
         if key not in known:
             output = _run_image(facts, image, settings)
-            known[key] = _readings_of_run(table, decode_records(output, wire, built.expected))
+            known[key] = _calibration_readings_of_run(table, decode_records(output, wire, built.expected))
         return known[key]
 
     return run_calibration_image
@@ -161,7 +163,7 @@ def _run_image(board: Board, image: bytes, settings: Mapping[str, int]) -> bytes
     raise RunError(f"The calibration's image did not end within {LIMIT_S} s of virtual time under {dict(settings)}.")
 
 
-def _readings_of_run(table: CalibrationTable, decoded: DecodedRun) -> CalibrationReadings:
+def _calibration_readings_of_run(table: CalibrationTable, decoded: DecodedRun) -> CalibrationReadings:
     """Returns the readings of each calibration row that a run reported. Raises RunError if a row does not have whole
     rounds."""
     values: dict[str, list[int]] = {}

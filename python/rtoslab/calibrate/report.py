@@ -44,7 +44,7 @@ def _timing_setting_verdict_text(fit: BoardTimingFitResult, finding: TimingSetti
         return "affects no row"
     if finding.unexplained_cycles:
         return f"not explained; {finding.best} is nearest"
-    if finding.is_setting_default_refuted:
+    if finding.does_silicon_refute_setting_default:
         return f"it is {finding.best}" if finding.low == finding.high else f"it is {finding.low} to {finding.high}"
     if finding.together:
         refuted = any(group.differs for group in fit.groups if finding.key in group.keys)

@@ -64,9 +64,9 @@ def _find_better_settings(
     match: SiliconTimingComparator, values: SettingValues, keys: Sequence[str]
 ) -> SettingValues | None:
     """Returns settings that match silicon better after one change. None if no change helps."""
-    slopes = _setting_effects(match, values, keys)
+    slopes = _timing_effects_of_setting_steps(match, values, keys)
     for candidates in (
-        _single_setting_changes(match, values, slopes),
+        _timing_settings_with_one_change(match, values, slopes),
         _pairs_of_setting_changes(match, values, slopes),
         _setting_changes_within_step_limit(values, slopes),
     ):
@@ -76,7 +76,9 @@ def _find_better_settings(
     return None
 
 
-def _setting_effects(match: SiliconTimingComparator, values: SettingValues, keys: Sequence[str]) -> Slopes:
+def _timing_effects_of_setting_steps(
+    match: SiliconTimingComparator, values: SettingValues, keys: Sequence[str]
+) -> Slopes:
     """Returns, for each setting that could explain a remaining difference, how a step up and a step down changes the
     values."""
     left = _silicon_minus_virtual_board_values(match, values)
@@ -98,7 +100,7 @@ def _silicon_minus_virtual_board_values(match: SiliconTimingComparator, values: 
     return match.silicon_values - simulated
 
 
-def _single_setting_changes(
+def _timing_settings_with_one_change(
     match: SiliconTimingComparator, values: SettingValues, slopes: Slopes
 ) -> Iterator[SettingValues]:
     """Yields the settings with one of them changed, as far as its slope suggests."""
@@ -126,7 +128,7 @@ def _pairs_of_setting_changes(
     """Yields the settings with two of them changed together, where a linear estimate promises most first."""
     left, promised = _silicon_minus_virtual_board_values(match, values), []
     for one, other in combinations(slopes, 2):
-        if not match.do_settings_affect_same_value(one, other):
+        if not match.do_settings_affect_same_measured_value(one, other):
             continue
         for a, b in product(_NEAR, repeat=2):
             first, second = slopes[one].get(int(np.sign(a))), slopes[other].get(int(np.sign(b)))
@@ -169,8 +171,11 @@ def _drop_unneeded_setting_changes(
         for key in match.keys_of_changed_settings(values):
             tried = {**values, key: match.defaults[key]}
             if match.cycles_outside_bounds(tried) > match.cycles_outside_bounds(values) + TOLERANCE_CYCLES:
-                tried = _compensate_with_another_setting(
-                    match, values, tried, [other for other in keys if match.do_settings_affect_same_value(key, other)]
+                tried = _compensate_timing_setting_change(
+                    match,
+                    values,
+                    tried,
+                    [other for other in keys if match.do_settings_affect_same_measured_value(key, other)],
                 )
             fewer = len(match.keys_of_changed_settings(tried)) < len(match.keys_of_changed_settings(values))
             if fewer and match.cycles_outside_bounds(tried) <= match.cycles_outside_bounds(values) + TOLERANCE_CYCLES:
@@ -179,13 +184,13 @@ def _drop_unneeded_setting_changes(
     return values
 
 
-def _compensate_with_another_setting(
+def _compensate_timing_setting_change(
     match: SiliconTimingComparator, values: SettingValues, tried: SettingValues, keys: Sequence[str]
 ) -> SettingValues:
     """Returns the settings `tried`, with one of `keys` changed if the match then is as good as with `values`."""
-    slopes = _setting_effects(match, tried, keys)
+    slopes = _timing_effects_of_setting_steps(match, tried, keys)
     for candidates in (
-        _single_setting_changes(match, tried, slopes),
+        _timing_settings_with_one_change(match, tried, slopes),
         _setting_changes_within_step_limit(tried, slopes),
     ):
         best = min(candidates, key=match.silicon_mismatch_score, default=tried)

@@ -46,7 +46,7 @@ class TimingSettingFitResult:
     """Settings that compensate it: the rows show only their common effect."""
 
     @property
-    def is_setting_default_refuted(self) -> bool:
+    def does_silicon_refute_setting_default(self) -> bool:
         """Whether silicon refutes the setting's default."""
         return self.has_effect and not self.low <= self.default <= self.high
 
@@ -188,14 +188,14 @@ def _cancelling_setting_pairs_by_runs(
     """
     result = []
     for one, other in permutations(keys, 2):
-        if not match.do_settings_affect_same_value(one, other):
+        if not match.do_settings_affect_same_measured_value(one, other):
             continue
         alike = np.array_equal(match.witnessed[one], match.witnessed[other])
         for steps, sign in product(_ROUNDED, (1, -1)):
             trade = {one: -sign * steps, other: sign}
-            if (alike or match.predicts_match_no_worse(best, trade)) and _do_timing_setting_changes_cancel_out(
-                match, best, trade
-            ):
+            if (
+                alike or match.does_linear_estimate_keep_timing_match(best, trade)
+            ) and _do_timing_setting_changes_cancel_out(match, best, trade):
                 result.append(trade)
                 break
     return result

@@ -56,7 +56,7 @@ class KernelFigure:
     fitted_cycles: float | None
     """With the settings that fit silicon's rows. None if those are the defaults."""
 
-    def difference_cycles(self, fitted: bool = False) -> float:
+    def virtual_minus_silicon_cycles(self, fitted: bool = False) -> float:
         """Returns the virtual board's figure minus silicon's, in cycles. `fitted`: with the fitted settings, if there
         are any."""
         model = self.fitted_cycles if fitted and self.fitted_cycles is not None else self.default_cycles
@@ -64,11 +64,15 @@ class KernelFigure:
 
     def percent_difference_from_silicon(self, fitted: bool = False) -> float:
         """Returns how far the virtual board's figure is from silicon's, in percent of silicon's. 0 if that is zero."""
-        return 100 * self.difference_cycles(fitted) / self.silicon.median_cycles if self.silicon.median_cycles else 0.0
+        return (
+            100 * self.virtual_minus_silicon_cycles(fitted) / self.silicon.median_cycles
+            if self.silicon.median_cycles
+            else 0.0
+        )
 
-    def is_virtual_value_within_error_bar(self, fitted: bool = False) -> bool:
+    def is_virtual_value_within_silicon_error(self, fitted: bool = False) -> bool:
         """Whether the virtual board's figure is within the error bar of silicon's."""
-        return abs(self.difference_cycles(fitted)) <= self.silicon.error_cycles + 1e-9
+        return abs(self.virtual_minus_silicon_cycles(fitted)) <= self.silicon.error_cycles + 1e-9
 
 
 def kernel_values_measured_in_runs(runs: Sequence[Path]) -> BoardMeasuredValues:
@@ -83,17 +87,17 @@ def kernel_values_measured_in_runs(runs: Sequence[Path]) -> BoardMeasuredValues:
                 images[result.point.benchmark] = str(stored.manifest["elf_sha256"])
                 for metric in primary_speed_values_of_point(result):
                     repeats_of.setdefault(f"{result.point.benchmark}.{metric.id}", []).append(
-                        _add_benchmark_count_resolution(metric, result)
+                        _add_resolution_of_one_benchmark_count(metric, result)
                     )
             else:
                 reason = result.reason if isinstance(result, NotApplicableMeasurement) else result.message
                 missing[result.point.benchmark] = reason
     return BoardMeasuredValues(
-        {name: value_over_repeats(repeats) for name, repeats in repeats_of.items()}, missing, images
+        {name: kernel_value_with_error_bar(repeats) for name, repeats in repeats_of.items()}, missing, images
     )
 
 
-def _add_benchmark_count_resolution(metric: NamedMetricValue, result: MeasuredPoint) -> NamedMetricValue:
+def _add_resolution_of_one_benchmark_count(metric: NamedMetricValue, result: MeasuredPoint) -> NamedMetricValue:
     """Returns the figure with a resolution of one count or more, because the measurement window may end before or after
     a count."""
     counts = sum(counter.count for counter in result.counters)
@@ -102,7 +106,7 @@ def _add_benchmark_count_resolution(metric: NamedMetricValue, result: MeasuredPo
     return replace(metric, resolution=max(metric.resolution, metric.value / counts))
 
 
-def value_over_repeats(repeats: Sequence[NamedMetricValue]) -> MeasuredValueWithErrorBar:
+def kernel_value_with_error_bar(repeats: Sequence[NamedMetricValue]) -> MeasuredValueWithErrorBar:
     """Returns a kernel figure from its values in several runs, with an error bar."""
     values = tuple(repeat.value for repeat in repeats)
     errors = [max(repeat.resolution, _standard_error_of_median(repeat.samples)) for repeat in repeats]
@@ -117,7 +121,7 @@ def _standard_error_of_median(samples: Sequence[float]) -> float:
     return float(_NORMAL * np.median(np.abs(values - np.median(values))) / np.sqrt(len(values)))
 
 
-def pair_silicon_and_virtual_figures(
+def pair_silicon_and_virtual_measurements(
     silicon: BoardMeasuredValues, default: BoardMeasuredValues, fitted: BoardMeasuredValues | None
 ) -> list[KernelFigure]:
     """Returns each figure that both silicon and the virtual board have, side by side. Raises PlanError if they ran
@@ -147,12 +151,12 @@ def silicon_comparison_table(figures: Sequence[KernelFigure]) -> TitledTable:
         fit: tuple[Value, ...] = (None, None)
         if figure.fitted_cycles is not None:
             fit = (
-                f"{figure.difference_cycles(fitted=True):+.2f}",
+                f"{figure.virtual_minus_silicon_cycles(fitted=True):+.2f}",
                 f"{figure.percent_difference_from_silicon(fitted=True):+.2f}",
             )
         default = (
             f"{figure.default_cycles:.2f}",
-            f"{figure.difference_cycles():+.2f}",
+            f"{figure.virtual_minus_silicon_cycles():+.2f}",
             f"{figure.percent_difference_from_silicon():+.2f}",
         )
         rows.append(

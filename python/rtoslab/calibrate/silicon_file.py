@@ -15,7 +15,7 @@ from pydantic import Field, ValidationError
 from rtoslab.base import (
     AlteredFileError,
     CatalogueError,
-    StrictModel,
+    StrictFileSchemaModel,
     __version__,
     to_canonical_json,
     write_file_atomically,
@@ -32,7 +32,7 @@ SILICON: Final = "silicon"
 """The grade of a rule that a board of silicon confirmed."""
 
 
-class FittedTimingSettingRange(StrictModel):
+class FittedTimingSettingRange(StrictFileSchemaModel):
     """The fitted value and range of one timing setting."""
 
     default: int
@@ -46,14 +46,14 @@ class FittedTimingSettingRange(StrictModel):
     """Rules that compensate it: the rows show only their sum."""
 
 
-class SiliconMeasuredValue(StrictModel):
+class SiliconMeasuredValue(StrictFileSchemaModel):
     """A kernel figure as silicon gave it, in cycles."""
 
     repeats: tuple[float, ...] = Field(min_length=1)
     error_cycles: float = Field(ge=0)
 
 
-class KernelMeasuredValues(StrictModel):
+class KernelMeasuredValues(StrictFileSchemaModel):
     """All kernel figures that were measured on silicon with one kernel."""
 
     kernel: str
@@ -65,7 +65,7 @@ class KernelMeasuredValues(StrictModel):
     missing: dict[str, str]
     """Benchmark -> why it has none."""
 
-    def board_measured_values(self) -> BoardMeasuredValues:
+    def kernel_values_measured_on_board(self) -> BoardMeasuredValues:
         """Returns the kernel figures as they were measured, for comparisons."""
         seen = {
             name: MeasuredValueWithErrorBar(figure.repeats, figure.error_cycles)
@@ -74,7 +74,7 @@ class KernelMeasuredValues(StrictModel):
         return BoardMeasuredValues(seen, self.missing, self.images)
 
 
-class SiliconCalibrationFile(StrictModel):
+class SiliconCalibrationFile(StrictFileSchemaModel):
     """The content of a silicon.json: a real board's calibration rows and the fit to them."""
 
     format: Literal[1]

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from rtoslab.base import CaptureError
 from rtoslab.captures.capture import LogicChannel, LogicLevelCapture
-from rtoslab.captures.tracks import number_repeated_labels, too_many_level_changes_error
+from rtoslab.captures.tracks import append_numbers_to_repeated_labels, too_many_level_changes_error
 from rtoslab.intake import CHANGES
 
 _WORDS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
@@ -27,7 +27,7 @@ class PackedSampleReader:
         self._ticks: list[list[NDArray[np.int64]]] = [[] for _ in channels]
         self._levels: list[list[NDArray[np.int8]]] = [[] for _ in channels]
 
-    def add_sample_bytes(self, piece: bytes) -> None:
+    def add_logic_sample_bytes(self, piece: bytes) -> None:
         """Adds the next bytes of the file, which may end inside a sample. Raises CaptureError for too many changes."""
         data = self._partial_sample + piece if self._partial_sample else piece
         whole = len(data) // self._sample_bytes * self._sample_bytes
@@ -60,7 +60,9 @@ class PackedSampleReader:
                 "copy or save it again."
             )
         channels = []
-        for number, label in enumerate(number_repeated_labels(self._name, (label for label, _ in self._channels))):
+        for number, label in enumerate(
+            append_numbers_to_repeated_labels(self._name, (label for label, _ in self._channels))
+        ):
             ticks = np.concatenate([np.zeros(0, np.int64), *self._ticks[number]])
             levels = np.concatenate([np.zeros(0, np.int8), *self._levels[number]])
             channels.append(LogicChannel(label, ticks, levels))

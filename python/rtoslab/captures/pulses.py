@@ -56,10 +56,10 @@ def find_pulses(channel: LogicChannel, tick_s: Fraction, sample_s: Fraction | No
     # Levels alternate unless one is unknown, so between two lows stands one high, or something unknown.
     highs = befores[(afters - befores == 2) & (channel.levels[befores + 1] == 1)] + 1
     rises, falls = channel.ticks[highs], channel.ticks[highs + 1]
-    return PulseTrain(tick_s, rises, falls - rises, _first_unknown_tick_between_lows(channel, lows), sample_s)
+    return PulseTrain(tick_s, rises, falls - rises, _first_unknown_tick_between_low_levels(channel, lows), sample_s)
 
 
-def _first_unknown_tick_between_lows(channel: LogicChannel, lows: NDArray[np.int64]) -> NDArray[np.int64]:
+def _first_unknown_tick_between_low_levels(channel: LogicChannel, lows: NDArray[np.int64]) -> NDArray[np.int64]:
     """Returns the first tick with an unknown level between each two low levels. `lows` are the indices of the low
     levels."""
     unknown = channel.ticks_where_level_becomes_unknown()

@@ -48,7 +48,7 @@ LEAST_MATCHED_PART: Final = 0.95
 
 
 @dataclass(frozen=True, slots=True)
-class PinRecording:
+class PinEdgeRecording:
     """The pin edges of a run on the virtual board, with the series of each pulse."""
 
     title: str
@@ -163,7 +163,7 @@ def pin_latency_measurement_point(catalogue: Catalogue, benchmark: str, options:
 
 def record_pins_of_virtual_board(
     catalogue: Catalogue, benchmark: str, options: PlanOptions, progress: Progress = lambda *_: None
-) -> PinRecording:
+) -> PinEdgeRecording:
     """Builds the image that measures by a pin, and records its pin edges on the virtual board. Raises PlanError,
     BuildError, RunError."""
     point = pin_latency_measurement_point(catalogue, benchmark, options)
@@ -176,7 +176,7 @@ def record_pins_of_virtual_board(
 
 def _record_pin_edges(
     catalogue: Catalogue, point: PlannedPoint, facts: Benchmark, image: bytes, progress: Progress
-) -> PinRecording:
+) -> PinEdgeRecording:
     """Runs the image to its end and returns its pin edges, with the series of each pulse in the window."""
     board = catalogue.find_board(point.board).facts
     machine = make_board_at_reset(board, cores=point.cores)
@@ -216,7 +216,7 @@ def _record_pin_edges(
         raise RunError(
             f"{len(order)} intervals, but {len(intervals.pulses)} pulses were observed in the measured window."
         )
-    return PinRecording(
+    return PinEdgeRecording(
         title=f"{facts.title}, {catalogue.find_kernel(point.kernel).facts.title} on {board.title}",
         capture=capture,
         clock_hz=clock_hz,

@@ -66,7 +66,7 @@ class RepeatedCaptureRowCounter:
         self._same_times += 1
         self._same_time_line = self._same_time_line or line
 
-    def count_capture_row(self, line: int, *, is_repeat: bool) -> None:
+    def increment_capture_row_count(self, line: int, *, is_repeat: bool) -> None:
         """Counts the next row of the file. `is_repeat` tells that it repeats the levels before."""
         self._is_last = is_repeat
         self._count += is_repeat
@@ -138,7 +138,7 @@ class LogicChannelBuilderSet:
         return LogicLevelCapture(tick_s, channels, end_tick, notes)
 
 
-def number_repeated_labels(name: str, labels: Iterable[str]) -> list[str]:
+def append_numbers_to_repeated_labels(name: str, labels: Iterable[str]) -> list[str]:
     """Returns the labels, with a number after each repeated one. Raises CaptureError for too many."""
     tracks = LogicChannelBuilderSet(name)
     for label in labels:

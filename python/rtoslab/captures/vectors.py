@@ -12,7 +12,7 @@ _KNOWN: Final = bytes.maketrans(b"xXzZ", b"0000")
 _UNKNOWN: Final = bytes.maketrans(b"01xXzZ", b"001111")
 
 
-def is_bit_value(text: bytes) -> bool:
+def is_vcd_logic_level_value(text: bytes) -> bool:
     """Whether a VCD value consists of levels only: 0, 1, x or z."""
     return bool(text) and not text.translate(None, _BITS)
 

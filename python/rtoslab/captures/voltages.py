@@ -32,7 +32,7 @@ class VoltageThreshold:
 
 
 @dataclass(frozen=True, slots=True)
-class LevelThreshold:
+class LogicLevelVoltageThreshold:
     """The voltages at which a channel's level changes."""
 
     volts: float
@@ -41,7 +41,9 @@ class LevelThreshold:
     """The difference between high and low."""
 
 
-def channel_level_threshold(volts: NDArray[np.float64], threshold: VoltageThreshold) -> LevelThreshold | None:
+def channel_level_threshold(
+    volts: NDArray[np.float64], threshold: VoltageThreshold
+) -> LogicLevelVoltageThreshold | None:
     """Returns the voltages at which a channel's level changes. None if no threshold is given and the voltage hardly
     changes.
 
@@ -56,7 +58,9 @@ def channel_level_threshold(volts: NDArray[np.float64], threshold: VoltageThresh
     hysteresis_v = threshold.hysteresis_v
     if hysteresis_v is None:
         hysteresis_v = (high - low) * float(HYSTERESIS_PART)
-    return LevelThreshold((low + high) / 2 if threshold.volts is None else threshold.volts, hysteresis_v, high - low)
+    return LogicLevelVoltageThreshold(
+        (low + high) / 2 if threshold.volts is None else threshold.volts, hysteresis_v, high - low
+    )
 
 
 def _most_frequent_voltage(volts: NDArray[np.float64]) -> float:
@@ -69,7 +73,9 @@ def _most_frequent_voltage(volts: NDArray[np.float64]) -> float:
     return float(volts[places == np.argmax(np.bincount(places))].mean())
 
 
-def channel_from_voltages(name: str, volts: NDArray[np.float64], border: LevelThreshold | None) -> LogicChannel:
+def channel_from_voltages(
+    name: str, volts: NDArray[np.float64], border: LogicLevelVoltageThreshold | None
+) -> LogicChannel:
     """Returns a channel with the logic levels of voltage samples, in 256 ticks a sample. Without a border its level is
     unknown.
 
@@ -95,7 +101,7 @@ def channel_from_voltages(name: str, volts: NDArray[np.float64], border: LevelTh
     return build_channel_from_levels(name, [tick for tick, _ in rows], [level for _, level in rows])
 
 
-def _threshold_crossing_tick(volts: NDArray[np.float64], sample: int, border: LevelThreshold) -> int:
+def _threshold_crossing_tick(volts: NDArray[np.float64], sample: int, border: LogicLevelVoltageThreshold) -> int:
     """Returns the tick at which the voltage last crossed the border before the sample with this index."""
     is_above = volts[sample] >= border.volts
     while (volts[sample - 1] >= border.volts) == is_above:

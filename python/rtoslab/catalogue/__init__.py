@@ -11,7 +11,7 @@ if TYPE_CHECKING:
         RESULT_KINDS,
         SHOWN_IF_UNUSUAL,
         Benchmark,
-        LatencySeriesFacts,
+        LatencySeriesDescription,
     )
     from rtoslab.catalogue.boards import find_board, read_boards
     from rtoslab.catalogue.catalogue import FILES_OUTSIDE_IMAGES, PAGE_SUFFIX, SILICON_FILE, Catalogue

@@ -5,12 +5,12 @@ from typing import Any, Final, Literal
 
 from pydantic import Field, model_validator
 
-from rtoslab.base import PlanError, StrictModel
+from rtoslab.base import PlanError, StrictFileSchemaModel
 from rtoslab.catalogue.kernel_facts import Kernel
 from rtoslab.intake import parse_integer, quote_text
 
 
-class BenchmarkMetric(StrictModel):
+class BenchmarkMetric(StrictFileSchemaModel):
     """The table `metric` of benchmark.toml: what a benchmark counts, in which unit and on which cores."""
 
     id: str
@@ -22,7 +22,7 @@ class BenchmarkMetric(StrictModel):
     intervals: tuple[str, ...] = ()
     """Series of a latency benchmark that one count is made of: the same operation, for other instruments."""
 
-    def counts_core_towards_result(self, core: int) -> bool:
+    def does_benchmark_result_include_core(self, core: int) -> bool:
         """Whether the tasks of this core count towards the benchmark's result."""
         return self.cores is None or core in self.cores
 
@@ -42,7 +42,7 @@ INSTRUMENTS = ("counter", "pin", "probe")
 """The instruments for latencies. firmware/instruments/ has their code."""
 
 
-class LatencySeriesFacts(StrictModel):
+class LatencySeriesDescription(StrictFileSchemaModel):
     """The entry `[[series]]` of benchmark.toml: one interval that a latency benchmark samples, in cycles."""
 
     id: str
@@ -67,7 +67,7 @@ class LatencySeriesFacts(StrictModel):
     the cycles since. So no instrument is needed."""
 
     @model_validator(mode="after")
-    def _require_counter_for_timestamped_series(self) -> "LatencySeriesFacts":
+    def _require_counter_for_timestamped_series(self) -> "LatencySeriesDescription":
         """Raises ValueError for a series whose samples begin at a hardware timer's stamp, if not the counter alone
         measures it."""
         if self.stamped is not None and self.instruments != ("counter",):
@@ -75,14 +75,14 @@ class LatencySeriesFacts(StrictModel):
         return self
 
 
-class ShownHandlersTable(StrictModel):
+class ShownHandlersTable(StrictFileSchemaModel):
     """The table `handlers` of benchmark.toml: the kernel's exception handlers that are shown beside the counts."""
 
     show: Literal["tick", "switch"]
     """The tick's handler by the number of tasks it releases, or those that switch by pair of tasks."""
 
 
-class PhaseSweepInterrupt(StrictModel):
+class PhaseSweepInterrupt(StrictFileSchemaModel):
     """The table `phase` of benchmark.toml: the interrupt of a phase sweep, and the place in the image that it watches.
     See `worst_case`.
     """
@@ -95,7 +95,7 @@ class PhaseSweepInterrupt(StrictModel):
     """Tag of the mark at which the task that the handler wakes executes first. An image without tasks has none."""
 
 
-class ConfiguredStackSize(StrictModel):
+class ConfiguredStackSize(StrictFileSchemaModel):
     """The stack size of each task in a configuration that needs another one than `stack_bytes`.
     The last one that fits applies. A key that is left out fits every configuration.
     """
@@ -107,7 +107,7 @@ class ConfiguredStackSize(StrictModel):
     bytes: int = Field(ge=1)
 
 
-class Benchmark(StrictModel):
+class Benchmark(StrictFileSchemaModel):
     """The content of `firmware/benchmarks/<id>/benchmark.toml`."""
 
     id: str
@@ -145,7 +145,7 @@ class Benchmark(StrictModel):
     full_samples: int = 0
     limit_ms: int = 10_000
     """The longest that taking the samples may last."""
-    series: tuple[LatencySeriesFacts, ...] = ()
+    series: tuple[LatencySeriesDescription, ...] = ()
     """Of kind counts: intervals that only the virtual board observes, as many as there are in the window."""
     handlers: ShownHandlersTable | None = None
     """The handlers of a benchmark of kind counts whose tasks make the kernel do what is timed."""
@@ -178,7 +178,7 @@ class Benchmark(StrictModel):
             "tasks_per_core": count,
             "task_parameter": name,
             "metric": {**table["metric"], "tasks": tuple(range(count))},
-            "proof": tuple(_expand_benchmark_proof_for_tasks(item, count) for item in templates),
+            "proof": tuple(_expand_proof_table_for_each_task(item, count) for item in templates),
             "proof_templates": templates,
         }
 
@@ -215,7 +215,7 @@ class Benchmark(StrictModel):
                 f"choose another param.{self.task_parameter}."
             ) from None
         metric = self.metric.model_copy(update={"tasks": tuple(range(count))})
-        proof = tuple(_expand_benchmark_proof_for_tasks(item, count) for item in self.proof_templates)
+        proof = tuple(_expand_proof_table_for_each_task(item, count) for item in self.proof_templates)
         return self.model_copy(update={"tasks_per_core": count, "metric": metric, "proof": proof})
 
     def restrict_to_kernel_services(self, kernel: Kernel) -> "Benchmark":
@@ -232,7 +232,7 @@ class Benchmark(StrictModel):
         )
         return self.model_copy(update={"series": series, "services": tuple(services), "proof": proof})
 
-    def absent_series(self, kernel: Kernel) -> dict[LatencySeriesFacts, str]:
+    def absent_series(self, kernel: Kernel) -> dict[LatencySeriesDescription, str]:
         """Returns the series (kinds of intervals) that cannot be measured with a kernel, each with the reason as a
         clause."""
         lacks = {facts: kernel.why_lacking_services(facts.services) for facts in self.series}
@@ -252,7 +252,7 @@ class Benchmark(StrictModel):
         return (*self.services, *picked)
 
     @property
-    def series_ids(self) -> tuple[str, ...]:
+    def latency_series_ids(self) -> tuple[str, ...]:
         """Returns the ids of the measured series, in the image's numbering. Number 0 is the empty interval, which the
         runner adds."""
         return (EMPTY_SERIES, *(facts.id for facts in self.series))
@@ -269,7 +269,7 @@ class Benchmark(StrictModel):
         return any(facts.stamped == "asynchronous" for facts in self.series)
 
     @property
-    def does_interval_begin_at_timed_tick(self) -> bool:
+    def does_latency_begin_at_timer_tick(self) -> bool:
         """Whether the benchmark's intervals begin at a tick, whose timer times them."""
         return any(facts.stamped == "tick" for facts in self.series)
 
@@ -279,7 +279,7 @@ class Benchmark(StrictModel):
         return any(facts.stamped == "sender" for facts in self.series)
 
 
-def _expand_benchmark_proof_for_tasks(proof: Mapping[str, Any], count: int) -> dict[str, Any]:
+def _expand_proof_table_for_each_task(proof: Mapping[str, Any], count: int) -> dict[str, Any]:
     """Returns a proof's table for a number of tasks.
 
     `tasks = "all"` becomes the tasks' indices. A list whose key ends with `_each_task` is
@@ -289,19 +289,19 @@ def _expand_benchmark_proof_for_tasks(proof: Mapping[str, Any], count: int) -> d
     written: dict[str, Any] = {}
     for key, value in proof.items():
         if key.endswith(_REPEATED):
-            repeated = [_proof_item_for_task(part, task, count) for task in range(count) for part in value]
+            repeated = [_proof_list_item_for_task(part, task, count) for task in range(count) for part in value]
             written[key.removesuffix(_REPEATED)] = repeated
         else:
             written[key] = list(range(count)) if (key, value) == ("tasks", _ALL_TASKS) else value
     return written
 
 
-def _proof_item_for_task(part: Any, task: int, count: int) -> Any:
+def _proof_list_item_for_task(part: Any, task: int, count: int) -> Any:
     """Returns an item of a proof's list for one task."""
     return part.format(task=task, next=(task + 1) % count) if isinstance(part, str) else part
 
 
-def _add_dispatcher_to_series_title(series: LatencySeriesFacts, kernel: Kernel) -> LatencySeriesFacts:
+def _add_dispatcher_to_series_title(series: LatencySeriesDescription, kernel: Kernel) -> LatencySeriesDescription:
     """Returns a series with the kernel's dispatcher in its title, if the kernel's code runs before the handler."""
     if not series.enters_handler or kernel.behaviour.handler_entry == "vector":
         return series

@@ -161,7 +161,7 @@ class Catalogue:
         ours = entry.folder.parent == self.root / "firmware" / "kernels"
         return entry.folder.name if ours else str(entry.folder)
 
-    def with_kernel(self, entry: CatalogueEntry[Kernel]) -> "Catalogue":
+    def catalogue_with_added_kernel(self, entry: CatalogueEntry[Kernel]) -> "Catalogue":
         """Returns a catalogue with one more kernel, for which there is no folder."""
         other = Catalogue(self.root)
         other.__dict__["kernels"] = {**self.kernels, entry.id: entry}

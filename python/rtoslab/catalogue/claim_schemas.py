@@ -23,7 +23,7 @@ from typing import Final, Literal
 
 from pydantic import Field, model_validator
 
-from rtoslab.base import StrictModel
+from rtoslab.base import StrictFileSchemaModel
 
 AxisPlaces = dict[str, str | int]
 """Axis -> where a value is on it. The axes are those of `analyses.axis_values.MeasuredValue.coordinate_on_axis`."""
@@ -31,7 +31,7 @@ AxisChoices = Mapping[str, str | int | tuple[str | int, ...]]
 """Axis -> the places where values may be on it."""
 
 
-class PaperClaim(StrictModel):
+class PaperClaim(StrictFileSchemaModel):
     """One statement of a paper that is checked, from claims.toml. `analyses.claim_rules` has the rule of each kind."""
 
     id: str
@@ -151,14 +151,14 @@ TIMED: Final = frozenset(
 """Kinds that may compare times, and then need the resolution of the paper's instrument."""
 
 
-class PaperInstrumentTimeResolution(StrictModel):
+class PaperInstrumentTimeResolution(StrictFileSchemaModel):
     """The smallest difference of two times that a paper's instrument can show."""
 
     seconds: float = Field(ge=0)
     source: str
 
 
-class ClaimFile(StrictModel):
+class ClaimFile(StrictFileSchemaModel):
     """The content of `papers/<key>/claims.toml`."""
 
     claim: tuple[PaperClaim, ...] = ()

@@ -4,10 +4,10 @@ from typing import Literal
 
 from pydantic import Field
 
-from rtoslab.base import StrictModel
+from rtoslab.base import StrictFileSchemaModel
 
 
-class ConformanceCheckOverride(StrictModel):
+class ConformanceCheckOverride(StrictFileSchemaModel):
     """The requirements of a conformance check for a kernel that declares other behaviour than the contract assumes."""
 
     when: str = Field(pattern=r"^[a-z_]+ = [a-z0-9_]+$")
@@ -17,7 +17,7 @@ class ConformanceCheckOverride(StrictModel):
     ticks: tuple[int, ...] = ()
 
 
-class ConformanceCheck(StrictModel):
+class ConformanceCheck(StrictFileSchemaModel):
     """One check of the conformance suite: what the program of the check must report."""
 
     id: str
@@ -38,7 +38,7 @@ class ConformanceCheck(StrictModel):
     total_tolerance_percent: float = 0
 
 
-class ConformanceSuite(StrictModel):
+class ConformanceSuite(StrictFileSchemaModel):
     """The content of `firmware/conformance/conformance.toml`."""
 
     id: Literal["conformance"]

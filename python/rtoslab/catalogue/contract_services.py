@@ -7,7 +7,7 @@ from typing import Final
 
 from pydantic import BaseModel
 
-from rtoslab.base import CatalogueError, StrictModel
+from rtoslab.base import CatalogueError, StrictFileSchemaModel
 from rtoslab.catalogue.benchmark import Benchmark
 from rtoslab.catalogue.conformance_table import ConformanceSuite
 from rtoslab.catalogue.kernel_facts import Kernel
@@ -31,7 +31,7 @@ OPTIONAL_FOLDER: Final = "services"
 SERVICE_FILE: Final = "service.toml"
 
 
-class ServicesFile(StrictModel):
+class KernelServicesFile(StrictFileSchemaModel):
     """The content of `spec/services.toml`."""
 
     services: dict[str, str]
@@ -46,7 +46,7 @@ def offered_optional_services(kernel: Kernel) -> list[str]:
 def read_kernel_services(root: Path) -> Mapping[str, str]:
     """Returns the kernel services of the port contract by name, in the contract's order, each with a phrase. Raises
     CatalogueError."""
-    return read_validated_toml(root / "spec" / "services.toml", ServicesFile).services
+    return read_validated_toml(root / "spec" / "services.toml", KernelServicesFile).services
 
 
 def require_known_services(facts: BaseModel, path: Path, known: Mapping[str, str]) -> None:
@@ -55,7 +55,7 @@ def require_known_services(facts: BaseModel, path: Path, known: Mapping[str, str
     `facts`: the file's content. `known`: the services of the contract, by name.
 
     A kernel must also name the services that it does not offer."""
-    unknown = next((service for service in _named_services(facts) if service not in known), None)
+    unknown = next((service for service in _kernel_services_listed_in_facts(facts) if service not in known), None)
     if unknown is not None:
         near = difflib.get_close_matches(unknown, known, n=1, cutoff=0.5)
         hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}."
@@ -68,7 +68,7 @@ def require_known_services(facts: BaseModel, path: Path, known: Mapping[str, str
             )
 
 
-def _named_services(facts: BaseModel) -> Iterable[str]:
+def _kernel_services_listed_in_facts(facts: BaseModel) -> Iterable[str]:
     """Yields the kernel services that the content of a TOML file names."""
     if isinstance(facts, Benchmark):
         yield from facts.services

@@ -8,7 +8,7 @@ from typing import Final
 
 from pydantic import Field, model_validator
 
-from rtoslab.base import CatalogueError, StrictModel
+from rtoslab.base import CatalogueError, StrictFileSchemaModel
 from rtoslab.catalogue.schemas import Board
 
 MAP_FILE: Final = "map.toml"
@@ -20,7 +20,7 @@ _ALIAS: Final = {"rp2040": (0x2100_0000, 0x4_0000)}
 """Chip -> the start and bytes of an alias of its SRAM."""
 
 
-class CoreImageLayout(StrictModel):
+class CoreImageLayout(StrictFileSchemaModel):
     """The place of one core's image in the flash, its stack, and its FIFO's interrupt."""
 
     flash_start: int
@@ -31,7 +31,7 @@ class CoreImageLayout(StrictModel):
     """The interrupt line of the words that the other core sends."""
 
 
-class SramDivision(StrictModel):
+class SramDivision(StrictFileSchemaModel):
     """A division of the SRAM between two cores, with the page that both use."""
 
     core0_start: int
@@ -42,14 +42,14 @@ class SramDivision(StrictModel):
     shared_bytes: int
 
 
-class SpinlockAssignment(StrictModel):
+class SpinlockAssignment(StrictFileSchemaModel):
     """The hardware spinlocks of a map: which number is for messages, which ones belong to core 1."""
 
     message: int
     core1_last_word: int
 
 
-class PeripheralMap(StrictModel):
+class PeripheralMap(StrictFileSchemaModel):
     """The core that alone sets up or uses each shared part of the chip."""
 
     clocks: int = Field(ge=0, le=1)
@@ -57,7 +57,7 @@ class PeripheralMap(StrictModel):
     boot_block: int = Field(ge=0, le=1)
 
 
-class DualKernelMemoryMap(StrictModel):
+class DualKernelMemoryMap(StrictFileSchemaModel):
     """The content of `firmware/amp/<board>/map.toml`."""
 
     core0: CoreImageLayout

@@ -6,11 +6,11 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from rtoslab.base import StrictModel
+from rtoslab.base import StrictFileSchemaModel
 from rtoslab.catalogue.user_kernels import KernelExportRequirements, KernelTreeRequirements
 
 
-class WatchedKernelSymbols(StrictModel):
+class WatchedKernelSymbols(StrictFileSchemaModel):
     """The table `probes` of kernel.toml: the kernel's symbols that the virtual board watches.
     The image is not touched.
     """
@@ -48,7 +48,7 @@ class WatchedKernelSymbols(StrictModel):
         return frozenset([self.no_task_value] if isinstance(self.no_task_value, int) else self.no_task_value)
 
 
-class PermittedKernelDifferences(StrictModel):
+class PermittedKernelDifferences(StrictFileSchemaModel):
     """The table `behaviour` of kernel.toml: the differences between kernels that the contract permits.
     Conformance measures all but the last ten. The virtual board's probes report these.
     """
@@ -91,7 +91,7 @@ class PermittedKernelDifferences(StrictModel):
     """Which tasks have a floating-point context: those that have used the unit, or all."""
 
 
-class WaitFunctions(StrictModel):
+class WaitFunctions(StrictFileSchemaModel):
     """The kernel functions that run when a blocking call has to wait. They are counted, not watched."""
 
     collided: tuple[str, ...]
@@ -102,7 +102,7 @@ class WaitFunctions(StrictModel):
     """Once for each time the task was put into the object's list of waiting tasks."""
 
 
-class CriticalNestingCounter(StrictModel):
+class CriticalNestingCounter(StrictFileSchemaModel):
     """The kernel's variable that counts how deep critical sections are nested."""
 
     nesting: tuple[str, ...]
@@ -110,7 +110,7 @@ class CriticalNestingCounter(StrictModel):
     stride_bytes: int = 4
 
 
-class MulticoreKernelFacts(StrictModel):
+class MulticoreKernelFacts(StrictFileSchemaModel):
     """The facts of a kernel that are different on several cores."""
 
     ask: tuple[str, ...] = ()
@@ -122,13 +122,13 @@ class MulticoreKernelFacts(StrictModel):
     """
 
 
-class ArchitectureDifferences(StrictModel):
+class ArchitectureDifferences(StrictFileSchemaModel):
     """The facts of kernel.toml that are different in a kernel's port for one architecture."""
 
     symbols: dict[str, tuple[str, ...]] = Field(default_factory=dict)
 
 
-class TaskControlBlockMembers(StrictModel):
+class TaskControlBlockMembers(StrictFileSchemaModel):
     """The members of a kernel's task control block that a debugger reads, named as in the kernel's sources."""
 
     type: str
@@ -153,7 +153,7 @@ class TaskControlBlockMembers(StrictModel):
     """From that argument to the stack's true end."""
 
 
-class HeapFreeList(StrictModel):
+class HeapFreeList(StrictFileSchemaModel):
     """The list of a heap's free pieces, in the order of their addresses. Its last member is no memory."""
 
     head: str
@@ -166,7 +166,7 @@ class HeapFreeList(StrictModel):
     """A variable that these pointers are combined with by exclusive or, where the image has it."""
 
 
-class HeapBlockChain(StrictModel):
+class HeapBlockChain(StrictFileSchemaModel):
     """The chain of all blocks of a heap, used and free, in the order of their addresses. The last one is no memory."""
 
     first: str
@@ -181,7 +181,7 @@ class HeapBlockChain(StrictModel):
     """Its member that is 0 in a free block."""
 
 
-class KernelMemory(StrictModel):
+class KernelMemory(StrictFileSchemaModel):
     """The memory that a kernel allocates at run time, and where it comes from."""
 
     pool_symbol: str
@@ -196,7 +196,7 @@ class KernelMemory(StrictModel):
     block_chain: HeapBlockChain | None = None
 
 
-class KernelObjectMembers(StrictModel):
+class KernelObjectMembers(StrictFileSchemaModel):
     """The members of a kernel's object structure (such as a semaphore), named as in its sources, for proofs."""
 
     type: str
@@ -211,7 +211,7 @@ Argument = str | int
 """What R0 or R1 holds as a function begins: a word for what a proof names, or a number that it must be."""
 
 
-class EarlierVersion(StrictModel):
+class EarlierVersion(StrictFileSchemaModel):
     """The names that earlier versions of a kernel lack, and their replacements.
     Whether a tree has it is read in the tree: what headers say of their version has been wrong.
     """
@@ -239,7 +239,7 @@ class EarlierVersion(StrictModel):
     """Members of `[memory.task_block]`."""
 
 
-class OptionalServiceFacts(StrictModel):
+class OptionalServiceFacts(StrictFileSchemaModel):
     """The content of `services/<service>/service.toml` of a port: its facts about an optional service."""
 
     symbols: dict[str, tuple[str, ...]] = Field(default_factory=dict)
@@ -251,7 +251,7 @@ class OptionalServiceFacts(StrictModel):
     """Facts of `[behaviour]`."""
 
 
-class Kernel(StrictModel):
+class Kernel(StrictFileSchemaModel):
     """The content of `firmware/kernels/<id>/kernel.toml`."""
 
     id: str
@@ -364,7 +364,7 @@ class Kernel(StrictModel):
         services = (service for service, names in self.symbols.items() if function in names)
         return any(len(self.arguments.get(service, ())) > 2 for service in services)
 
-    def index_of_observed_argument(self, service: str, word: str) -> int:
+    def index_of_service_call_argument(self, service: str, word: str) -> int:
         """Returns the index (0 or 1) of the observed argument with this meaning, such as `bytes`. 0 if none has it."""
         words = self.arguments_of_observed_call(service)
         return words.index(word) if word in words else 0
@@ -390,7 +390,7 @@ class Kernel(StrictModel):
     def kernel_facts_of_earlier_version(self, absent: Iterable[str]) -> "Kernel":
         """Returns the facts of an earlier version of the kernel, which lacks these names of `[[earlier]]`."""
         return reduce(
-            _apply_earlier_version_changes, (earlier for earlier in self.earlier if earlier.name in absent), self
+            _apply_earlier_kernel_version_changes, (earlier for earlier in self.earlier if earlier.name in absent), self
         )
 
     @property
@@ -398,7 +398,7 @@ class Kernel(StrictModel):
         """Whether the kernel can be built only from a source tree that its user names."""
         return self.tree is not None and not self.package
 
-    def lacking_services(self) -> dict[str, str]:
+    def reasons_by_missing_kernel_service(self) -> dict[str, str]:
         """Returns the services that the kernel lacks, each with the reason. `smp` is among them if it runs on one core
         only."""
         reasons = {
@@ -406,13 +406,13 @@ class Kernel(StrictModel):
         }
         return reasons if self.smp else {**reasons, "smp": self.why_service_lacking("smp")}
 
-    def facts_for_architecture(self, cpu: str) -> "Kernel":
+    def kernel_facts_for_architecture(self, cpu: str) -> "Kernel":
         """Returns the kernel's facts for one architecture, such as `armv7m`."""
         differences = self.cpus.get(cpu, ArchitectureDifferences())
         return self.model_copy(update={"symbols": {**self.symbols, **differences.symbols}})
 
 
-def _apply_earlier_version_changes(kernel: Kernel, change: EarlierVersion) -> Kernel:
+def _apply_earlier_kernel_version_changes(kernel: Kernel, change: EarlierVersion) -> Kernel:
     """Returns the facts of an earlier version of the kernel, without what the `[[earlier]]` table says it lacks."""
     why = f"it needs {change.name}, which exists since {kernel.title} {change.since}"
     update = {

@@ -2,10 +2,10 @@
 
 from pydantic import Field
 
-from rtoslab.base import StrictModel
+from rtoslab.base import StrictFileSchemaModel
 
 
-class CircularTaskLists(StrictModel):
+class CircularTaskLists(StrictFileSchemaModel):
     """Circular lists of a kernel's tasks. The last entry of each list leads back to the list's head."""
 
     heads: dict[str, str]
@@ -26,7 +26,7 @@ class CircularTaskLists(StrictModel):
     """The member of a task's control block that is the node. This or `owner`."""
 
 
-class TaskChain(StrictModel):
+class TaskChain(StrictFileSchemaModel):
     """A linked list of a kernel's tasks that ends with zero, or comes back to its first one."""
 
     first: dict[str, str]
@@ -35,7 +35,7 @@ class TaskChain(StrictModel):
     """The member of the control block that points at the next one."""
 
 
-class TaskTable(StrictModel):
+class TaskTable(StrictFileSchemaModel):
     """A kernel's array of pointers to task control blocks, with holes."""
 
     table: str
@@ -44,7 +44,7 @@ class TaskTable(StrictModel):
     """Variable with the number of its places."""
 
 
-class KernelTasks(StrictModel):
+class KernelTasks(StrictFileSchemaModel):
     """The content of `firmware/kernels/<id>/tasks.toml`: where a debugger finds the kernel's tasks.
     Names of structures and members are those of its sources.
 

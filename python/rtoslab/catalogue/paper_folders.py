@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from rtoslab.base import CatalogueError, StrictModel, UnknownNameError
+from rtoslab.base import CatalogueError, StrictFileSchemaModel, UnknownNameError
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.claim_schemas import ClaimFile, PaperClaim
 from rtoslab.catalogue.paper_schemas import Paper, PaperMistake, PaperMistakesFile
@@ -18,7 +18,7 @@ from rtoslab.catalogue.suites import MeasurementSuite
 from rtoslab.intake import first_validation_problem, parse_exact_decimal, read_text
 
 
-class PublishedValueRow(StrictModel):
+class PublishedValueRow(StrictFileSchemaModel):
     """A row of published.csv: a figure of a paper and, in the `lab_` columns, where to find our value of it."""
 
     id: int
@@ -91,7 +91,7 @@ class PaperFolder:
         return read_validated_toml(self.folder / "slips.toml", PaperMistakesFile).slip
 
     @property
-    def published_numbers_by_row(self) -> dict[int, float]:
+    def numeric_paper_values_by_row_id(self) -> dict[int, float]:
         """Returns those published figures of the paper that are numbers, by row id."""
         return {
             ident: row.paper_value_as_number

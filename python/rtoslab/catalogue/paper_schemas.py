@@ -4,11 +4,11 @@ from typing import Literal
 
 from pydantic import Field
 
-from rtoslab.base import StrictModel
+from rtoslab.base import StrictFileSchemaModel
 from rtoslab.catalogue.claim_schemas import PaperInstrumentTimeResolution
 
 
-class PaperCondition(StrictModel):
+class PaperCondition(StrictFileSchemaModel):
     """One condition of a paper's measurement: the paper's value and ours."""
 
     what: str
@@ -22,7 +22,7 @@ class PaperCondition(StrictModel):
     """For a list in the manifest: only items that begin so."""
 
 
-class RedrawnTable(StrictModel):
+class RedrawnTable(StrictFileSchemaModel):
     """A table of a paper, redrawn with our figures beside the published ones."""
 
     title: str
@@ -37,7 +37,7 @@ class RedrawnTable(StrictModel):
     log: bool = False
 
 
-class PublishedValueChartPosition(StrictModel):
+class PublishedValueChartPosition(StrictFileSchemaModel):
     """The place of a published figure in a redrawn figure."""
 
     row: int
@@ -48,7 +48,7 @@ class PublishedValueChartPosition(StrictModel):
     """Its places on the axes that make the figure's series."""
 
 
-class RedrawnPaperChart(StrictModel):
+class RedrawnPaperChart(StrictFileSchemaModel):
     """A figure of a paper, redrawn from our values. The paper's text has no numbers for it."""
 
     title: str
@@ -74,7 +74,7 @@ class RedrawnPaperChart(StrictModel):
     note: str = ""
 
 
-class SampleTraceChart(StrictModel):
+class SampleTraceChart(StrictFileSchemaModel):
     """A chart of a run's samples one after another, as a logic analyser's trace shows them."""
 
     title: str
@@ -88,7 +88,7 @@ class SampleTraceChart(StrictModel):
     note: str = ""
 
 
-class PaperSection(StrictModel):
+class PaperSection(StrictFileSchemaModel):
     """A section of a paper's report: one experiment of the paper."""
 
     id: str
@@ -99,7 +99,7 @@ class PaperSection(StrictModel):
     over_time: tuple[SampleTraceChart, ...] = ()
 
 
-class SizeMeasurementProgram(StrictModel):
+class SizeMeasurementProgram(StrictFileSchemaModel):
     """A program of firmware/footprint/ whose size is measured for a paper's report."""
 
     kernel: str
@@ -108,7 +108,7 @@ class SizeMeasurementProgram(StrictModel):
     config: dict[str, str] = Field(default_factory=dict)
 
 
-class KernelVersion(StrictModel):
+class KernelVersion(StrictFileSchemaModel):
     """The version of a kernel that a paper measured, and the version measured here in its place."""
 
     kernel: str
@@ -122,7 +122,7 @@ class KernelVersion(StrictModel):
     """Why another version stands for it, where the paper's is not to be had."""
 
 
-class SubstituteLatencySeries(StrictModel):
+class LatencySeriesSubstitution(StrictFileSchemaModel):
     """A series that is shown in place of one that a kernel does not offer, in every figure and statement."""
 
     kernel: str
@@ -136,7 +136,7 @@ class SubstituteLatencySeries(StrictModel):
     """The substituted operation, in a few words."""
 
 
-class PaperFirmwareConfiguration(StrictModel):
+class PaperFirmwareConfiguration(StrictFileSchemaModel):
     """Another configuration in which a paper's authors may have built their firmware."""
 
     id: str = Field(pattern=r"^[a-z0-9_]+$")
@@ -154,12 +154,12 @@ class PaperFirmwareConfiguration(StrictModel):
     cores: tuple[int, ...] = ()
     """Empty: all that the suites name."""
 
-    def config_for_kernel(self, kernel: str) -> dict[str, str]:
+    def kernel_config_changes_of_setup(self, kernel: str) -> dict[str, str]:
         """Returns the settings that the set-up changes for a kernel."""
         return {**self.config, **self.kernel.get(kernel, {})}
 
 
-class Paper(StrictModel):
+class Paper(StrictFileSchemaModel):
     """The content of `papers/<key>/paper.toml`."""
 
     title: str
@@ -175,7 +175,7 @@ class Paper(StrictModel):
     """The versions of these kernels that it measured."""
     resolution: PaperInstrumentTimeResolution | None = None
     """The resolution of the instrument its times were taken with. None: it counted cycles or iterations."""
-    substitute: tuple[SubstituteLatencySeries, ...] = ()
+    substitute: tuple[LatencySeriesSubstitution, ...] = ()
     names: dict[str, str] = Field(default_factory=dict)
     """A place on an axis -> its name in verdicts and figures, if its own title is unsuitable."""
     condition: tuple[PaperCondition, ...]
@@ -189,7 +189,7 @@ class Paper(StrictModel):
         return {tree: version.kernel for version in self.version for tree in version.trees}
 
 
-class PaperMistake(StrictModel):
+class PaperMistake(StrictFileSchemaModel):
     """A mistake or a precondition of a paper, with the figures that it concerns."""
 
     id: str
@@ -208,7 +208,7 @@ class PaperMistake(StrictModel):
     """The printed figure cannot be what its name says, so that ours over it says nothing. The reason is `says`."""
 
 
-class PaperMistakesFile(StrictModel):
+class PaperMistakesFile(StrictFileSchemaModel):
     """The content of `papers/<key>/slips.toml`."""
 
     slip: tuple[PaperMistake, ...] = ()

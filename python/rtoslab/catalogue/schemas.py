@@ -5,10 +5,10 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from rtoslab.base import StrictModel
+from rtoslab.base import StrictFileSchemaModel
 
 
-class InterruptControllerFacts(StrictModel):
+class InterruptControllerFacts(StrictFileSchemaModel):
     """The table `irq` of board.toml: facts of the interrupt controller."""
 
     lines: int
@@ -19,7 +19,7 @@ class InterruptControllerFacts(StrictModel):
     """The line of a timer that counts on, whatever the core does. Firmware/include/bench/async.h."""
 
 
-class ClockTree(StrictModel):
+class ClockTree(StrictFileSchemaModel):
     """The table `clock` of board.toml: the frequencies and factors of the clock tree, in hertz."""
 
     crystal_hz: int
@@ -37,7 +37,7 @@ class ClockTree(StrictModel):
     pll_post2: int = 1
 
 
-class SelectableCoreClock(StrictModel):
+class SelectableCoreClock(StrictFileSchemaModel):
     """One core clock that a board can be set to.
     With a PLL: input / pll_m * pll_n / pll_p; every clock then / ahb_div.
     """
@@ -65,14 +65,14 @@ class SelectableCoreClock(StrictModel):
         return inputs[self.pll_input or "hse"] / self.pll_m * self.pll_n / self.pll_p / self.ahb_div
 
 
-class TimestampTimerDescription(StrictModel):
+class TimestampTimerDescription(StrictFileSchemaModel):
     """The table `timer` of board.toml: the timer that gives the time stamps."""
 
     hz: int
     bits: int
 
 
-class SerialPort(StrictModel):
+class SerialPort(StrictFileSchemaModel):
     """The table `uart` of board.toml: the serial port that the records are sent through."""
 
     index: int
@@ -81,7 +81,7 @@ class SerialPort(StrictModel):
     rx_pin: int | str
 
 
-class MeasurementPins(StrictModel):
+class MeasurementPins(StrictFileSchemaModel):
     """The output pin of a measurement, and the input pin with its interrupt that it may be connected to."""
 
     out: int | str
@@ -89,7 +89,7 @@ class MeasurementPins(StrictModel):
     in_irq: int
 
 
-class UndrivenPinLevels(StrictModel):
+class UndrivenPinLevels(StrictFileSchemaModel):
     """The levels of pins that nothing drives, because a resistor of the board holds them: buttons, pull-ups.
 
     The virtual board has them from reset. A pin that is driven from outside has the driven level. The chip's own pull
@@ -111,7 +111,7 @@ class UndrivenPinLevels(StrictModel):
         return self
 
 
-class BoardMemoryDescription(StrictModel):
+class BoardMemoryDescription(StrictFileSchemaModel):
     """The table `memory` of board.toml: the address map and the flash settings that affect timing."""
 
     flash_start: int
@@ -144,7 +144,7 @@ class BoardMemoryDescription(StrictModel):
         return None if start is None or length is None else range(start, start + length)
 
 
-class BoardLimits(StrictModel):
+class BoardLimits(StrictFileSchemaModel):
     """The table `limits` of board.toml: what a benchmark may use at most on a board with a small memory.
     Without them the benchmark's own request holds.
     """
@@ -159,7 +159,7 @@ class BoardLimits(StrictModel):
     """Room for the samples of a latency benchmark, 4 bytes each. Absent: plenty."""
 
 
-class BoardFlashTool(StrictModel):
+class BoardFlashTool(StrictFileSchemaModel):
     """The table `flash` of board.toml: the program that writes an image to the real board, and its format."""
 
     tool: str
@@ -167,7 +167,7 @@ class BoardFlashTool(StrictModel):
     uf2_family: int | None = None
 
 
-class FlashToolChipNames(StrictModel):
+class FlashToolChipNames(StrictFileSchemaModel):
     """The content of `firmware/boards/<id>/flash.toml`: the names that flash programs use for the board's chip.
 
     It is a file apart because no image is made of it.
@@ -183,7 +183,7 @@ class FlashToolChipNames(StrictModel):
     """Whether the board has a boot loader on USB that takes UF2."""
 
 
-class Board(StrictModel):
+class Board(StrictFileSchemaModel):
     """The content of `firmware/boards/<id>/board.toml`."""
 
     id: str
@@ -240,7 +240,7 @@ class Board(StrictModel):
         return "-mfloat-abi=hard" in self.gcc_flags
 
 
-class FootprintProgram(StrictModel):
+class FootprintProgram(StrictFileSchemaModel):
     """The content of `firmware/footprint/<id>/footprint.toml`: a program whose size is measured, but not its speed."""
 
     id: str

@@ -2,10 +2,10 @@
 
 from pydantic import Field
 
-from rtoslab.base import StrictModel
+from rtoslab.base import StrictFileSchemaModel
 
 
-class Experiment(StrictModel):
+class Experiment(StrictFileSchemaModel):
     """A group of measurements: each benchmark with each kernel, board, number of cores and step of the sweep."""
 
     benchmarks: tuple[str, ...]

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Final
 import platformdirs
 from pydantic import AfterValidator, Field, ValidationError
 
-from rtoslab.base import CatalogueError, StrictModel
+from rtoslab.base import CatalogueError, StrictFileSchemaModel
 from rtoslab.catalogue.defaults import DEFAULT_OPT
 from rtoslab.catalogue.strict_files import validate_table
 from rtoslab.intake import escape_unprintable, first_validation_problem, read_toml_table
@@ -51,7 +51,7 @@ def _require_plain_text(text: str) -> str:
     return text
 
 
-def _require_valid_tree_id(text: str) -> str:
+def _require_valid_source_tree_id(text: str) -> str:
     """Returns a valid id of a tree. Raises ValueError for any other."""
     if not _ID.fullmatch(text):
         raise ValueError("an id is up to 40 letters, digits, `.`, `_` and `-`")
@@ -63,7 +63,7 @@ InsidePath = Annotated[str, AfterValidator(_require_path_inside_tree)]
 PlainText = Annotated[str, AfterValidator(_require_plain_text)]
 
 
-class CompiledTreePart(StrictModel):
+class SourceTreeCompileSettings(StrictFileSchemaModel):
     """The compiled part of a tree: file patterns (`!` before one excludes files), header folders, macros."""
 
     sources: tuple[InsidePath, ...] = ()
@@ -72,10 +72,10 @@ class CompiledTreePart(StrictModel):
     flags: tuple[PlainWord, ...] = ()
 
 
-class SourceTree(CompiledTreePart):
+class SourceTree(SourceTreeCompileSettings):
     """A kernel's source tree that a user named: the content of `<id>.toml` in the user's folder of trees."""
 
-    id: Annotated[str, AfterValidator(_require_valid_tree_id)]
+    id: Annotated[str, AfterValidator(_require_valid_source_tree_id)]
     """The kernel's name in `--kernel`."""
     port: PlainText
     """The folder of its port: a name in firmware/kernels or RTOSLAB_PORTS, or an absolute path."""
@@ -90,7 +90,7 @@ class SourceTree(CompiledTreePart):
     """For a kernel that builds itself: the folder of each export, by its purpose (`kernel_export_identifier`)."""
     linked: tuple[InsidePath, ...] = Field(default=(), exclude=True)
     """For one export: patterns of the files that are linked, or read without a compiler."""
-    cores: dict[str, CompiledTreePart] = Field(default_factory=dict)
+    cores: dict[str, SourceTreeCompileSettings] = Field(default_factory=dict)
     """Keyed by a board's core, beside what is for all of them."""
 
     def kernel_export_as_source_tree(self, key: str, headers: tuple[str, ...], linked: tuple[str, ...]) -> "SourceTree":
@@ -99,10 +99,10 @@ class SourceTree(CompiledTreePart):
         part = {"path": self.exports[key], "exports": {}, "headers": headers, "linked": linked}
         return self.model_copy(update=part)
 
-    def compiled_tree_part_for_core(self, core: str) -> CompiledTreePart:
+    def compiled_tree_part_for_core(self, core: str) -> SourceTreeCompileSettings:
         """Returns the sources, headers, macros and compiler flags for a processor core."""
-        own = self.cores.get(core, CompiledTreePart())
-        return CompiledTreePart(
+        own = self.cores.get(core, SourceTreeCompileSettings())
+        return SourceTreeCompileSettings(
             sources=(*self.sources, *own.sources),
             headers=(*self.headers, *own.headers),
             defines=(*self.defines, *own.defines),
@@ -133,7 +133,7 @@ def kernel_tree_descriptions_folder() -> Path:
 def source_tree_description_path(ident: str) -> Path:
     """Returns the path of the description of a source tree. Raises CatalogueError for an invalid id."""
     try:
-        return kernel_tree_descriptions_folder() / f"{_require_valid_tree_id(ident)}.toml"
+        return kernel_tree_descriptions_folder() / f"{_require_valid_source_tree_id(ident)}.toml"
     except ValueError as cause:
         raise CatalogueError(f"{escape_unprintable(ident)!r} cannot be the name of a tree: {cause}.") from None
 
@@ -203,7 +203,7 @@ def kernel_tree_description_as_toml(tree: SourceTree) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _kernel_tree_part_toml_lines(part: CompiledTreePart) -> Iterable[str]:
+def _kernel_tree_part_toml_lines(part: SourceTreeCompileSettings) -> Iterable[str]:
     """Yields the TOML lines for sources, headers, macros and flags."""
     for key in ("sources", "headers", "defines", "flags"):
         yield f"{key} = {_toml_list(getattr(part, key))}"

@@ -1,10 +1,10 @@
 """The part of kernel.toml for kernels that users name: how a tree's parts are recognised, the contents an export must
 have."""
 
-from rtoslab.base import StrictModel
+from rtoslab.base import StrictFileSchemaModel
 
 
-class KernelTreeRequirements(StrictModel):
+class KernelTreeRequirements(StrictFileSchemaModel):
     """The table `tree` of kernel.toml: how `rtoslab kernel tree add` recognises the parts of the kernel's source tree.
 
     Nothing here is a list of the kernel's files: header names are those that our own port and configuration include.
@@ -35,7 +35,7 @@ class KernelTreeRequirements(StrictModel):
     """Why a tree is built for one core alone, though the port knows more."""
 
 
-class KernelExportRequirements(StrictModel):
+class KernelExportRequirements(StrictFileSchemaModel):
     """The table `export` of kernel.toml: what an export from the kernel's own build system must contain.
 
     `config/common.defconfig` is for every export, `<board>.defconfig` for one board, `<need>.defconfig` for one need.

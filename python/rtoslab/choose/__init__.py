@@ -35,7 +35,7 @@ from rtoslab.choose.measured_matrix import (
     kernel_board_matrix_rows,
     replace_boards_in_kernel_board_matrix,
 )
-from rtoslab.choose.observed_rows import figure_rows_of_observation
+from rtoslab.choose.observed_rows import value_rows_from_observed_runs
 from rtoslab.choose.own_runs import (
     add_measured_values_of_user_runs,
     kernel_comparison_section,

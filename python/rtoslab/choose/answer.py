@@ -7,7 +7,7 @@ from rtoslab.analyses import MeasuredValueRatio
 from rtoslab.base import count_with_noun
 from rtoslab.choose.board_comparison import KernelComparison, KernelScore
 from rtoslab.choose.compared_operations import ComparedOperation
-from rtoslab.reports import join_in_sentence
+from rtoslab.reports import join_items_for_sentence
 
 _WORTH_TELLING: Final = 1.1
 """The least factor of a disadvantage that the answer names."""
@@ -59,12 +59,8 @@ def _best_kernel_sentences(
     return " ".join(
         [
             f"{_kernel_comparison_purpose_text(comparison)} on the {board}, {leader} is the best kernel.",
-            _distance_from_best_kernel_sentence(names[second.kernel], "next", second, "weighted mean"),
-            *(
-                []
-                if last is second
-                else [_distance_from_best_kernel_sentence(names[last.kernel], "last", last, "mean")]
-            ),
+            _gap_to_best_kernel_sentence(names[second.kernel], "next", second, "weighted mean"),
+            *([] if last is second else [_gap_to_best_kernel_sentence(names[last.kernel], "last", last, "mean")]),
             (
                 f"{leader} is the best, or as good as the best, in {first.firsts} of "
                 f"{count_with_noun(first.operations, 'operation')}."
@@ -73,7 +69,7 @@ def _best_kernel_sentences(
     )
 
 
-def _distance_from_best_kernel_sentence(kernel: str, place: str, score: KernelScore, mean: str) -> str:
+def _gap_to_best_kernel_sentence(kernel: str, place: str, score: KernelScore, mean: str) -> str:
     """Returns the sentence on how much more a kernel needs than the leading one. `place` and `mean` are words."""
     operations = count_with_noun(score.operations, "operation")
     return (
@@ -98,7 +94,7 @@ def _joint_best_kernels_sentence(
 
 def _disadvantages_sentence(comparison: KernelComparison, kernel: str, names: Mapping[str, str]) -> str:
     """Returns the sentence on the disadvantages of a kernel."""
-    result = clearly_worse_operations(comparison, kernel)[:_MOST_ARGUMENTS]
+    result = operations_with_clearly_better_rival(comparison, kernel)[:_MOST_ARGUMENTS]
     arguments = [
         f'"{operation.title}" is {ratio_as_times_phrase(ratio)} that of {names[other]}'
         for operation, other, ratio in result
@@ -116,7 +112,7 @@ def _disadvantages_sentence(comparison: KernelComparison, kernel: str, names: Ma
     return f"Disadvantages of {names[kernel]}: {'; '.join(arguments)}."
 
 
-def clearly_worse_operations(
+def operations_with_clearly_better_rival(
     comparison: KernelComparison, kernel: str
 ) -> list[tuple[ComparedOperation, str, MeasuredValueRatio]]:
     """Returns the operations in which another ranked kernel is clearly better, the largest factor first."""
@@ -147,8 +143,8 @@ def _lacking_service_sentences(comparison: KernelComparison, names: Mapping[str,
             _lacking_service_text(name, _reason_kernels_lack_service(comparison, kernels, name)) for name in services
         ]
         sentences.append(
-            f"{join_in_sentence([names[kernel] for kernel in kernels])} {'is' if is_one else 'are'} not ranked, "
-            f"because {'it lacks' if is_one else 'they lack'} {join_in_sentence(lacks)}."
+            f"{join_items_for_sentence([names[kernel] for kernel in kernels])} {'is' if is_one else 'are'} not ranked, "
+            f"because {'it lacks' if is_one else 'they lack'} {join_items_for_sentence(lacks)}."
         )
     return sentences
 
@@ -176,7 +172,7 @@ def _first_names_text(words: Sequence[str]) -> str:
     """Returns the first words of a list, and the number of further ones, for a sentence."""
     if len(words) > _MANY:
         return f"{', '.join(words[:_MANY])} and {len(words) - _MANY} more"
-    return join_in_sentence(words)
+    return join_items_for_sentence(words)
 
 
 def _too_few_measured_values_sentences(comparison: KernelComparison, names: Mapping[str, str]) -> list[str]:
@@ -184,7 +180,7 @@ def _too_few_measured_values_sentences(comparison: KernelComparison, names: Mapp
     whole = len(comparison.operations_used_in_ranking)
     return [
         f"{names[kernel]} is not ranked: it has figures of {count} of {count_with_noun(whole, 'operation')}."
-        for kernel, count in comparison.kernels_with_too_few_figures.items()
+        for kernel, count in comparison.kernels_with_too_few_measurements.items()
         if whole
     ]
 

@@ -12,7 +12,7 @@ from typing import Final
 
 from rtoslab.analyses import CodePlacementValueRange, MeasuredValue, MeasuredValueRatio, select_values_by_coordinates
 from rtoslab.choose.compared_operations import ComparedOperation, KernelChoiceCriteria
-from rtoslab.reference import StoredRow
+from rtoslab.reference import StoredPointValues
 
 NOT_MEASURED: Final = "it was not measured"
 
@@ -28,7 +28,7 @@ class OperationMeasuredValue:
     n: int = 0
 
     @property
-    def may_change_with_placement(self) -> bool:
+    def may_code_placement_change_value(self) -> bool:
         """Whether the figure was measured in one placement, and another placement could change it."""
         return self.band is not None and not self.band.is_known
 
@@ -114,7 +114,7 @@ class KernelComparison:
         return [(kernel, kernels) for kernel, kernels in missing if kernels]
 
     @cached_property
-    def kernels_with_too_few_figures(self) -> dict[str, int]:
+    def kernels_with_too_few_measurements(self) -> dict[str, int]:
         """Returns the ranked kernels that have figures for less than half of the total weight, each with its number of
         figures."""
         whole = self._total_weight(self.operations_used_in_ranking)
@@ -132,7 +132,7 @@ class KernelComparison:
         The leader is the kernel nearest to the best figure of each operation, in the mean over its operations. The
         others are compared with the leader alone, so that none gains by operations that it lacks.
         """
-        known = [kernel for kernel in self.kernel_ranking if kernel not in self.kernels_with_too_few_figures]
+        known = [kernel for kernel in self.kernel_ranking if kernel not in self.kernels_with_too_few_measurements]
         if not known:
             return []
         leader = min(known, key=lambda kernel: self._kernel_ratio_to_best_kernel(kernel, known).value)
@@ -168,7 +168,7 @@ class KernelComparison:
         """Whether a kernel's figure for an operation counts: it is above zero, and another placement of the code cannot
         change it."""
         cell = self.kernel_operation_value(kernel, operation)
-        return cell.band is not None and cell.band.smallest > 0 and not cell.may_change_with_placement
+        return cell.band is not None and cell.band.smallest > 0 and not cell.may_code_placement_change_value
 
     def _operations_measured_for_all_kernels(self, *kernels: str) -> list[ComparedOperation]:
         """Returns the operations of the ranking for which all these kernels have a figure."""
@@ -244,7 +244,7 @@ def compare_kernels_on_board(
     board: str,
     question: KernelChoiceCriteria,
     operations: Sequence[ComparedOperation],
-    rows: Mapping[str, Sequence[StoredRow]],
+    rows: Mapping[str, Sequence[StoredPointValues]],
     services: Mapping[str, Mapping[str, str]],
 ) -> KernelComparison:
     """Returns the comparison of the kernels in `rows` on one board. `services` has, by kernel, the services that it
@@ -262,7 +262,7 @@ def compare_kernels_on_board(
 
 
 def _find_measured_operation_value(
-    rows: Sequence[StoredRow], operation: ComparedOperation, lacks: Mapping[str, str]
+    rows: Sequence[StoredPointValues], operation: ComparedOperation, lacks: Mapping[str, str]
 ) -> OperationMeasuredValue:
     """Returns the figure for an operation among a kernel's stored rows, or the reason why there is none. `lacks` are
     missing services."""
@@ -271,7 +271,7 @@ def _find_measured_operation_value(
     for row in own:
         values = select_values_by_coordinates(row.values, operation.selector_of_measured_value)
         if values:
-            return _operation_value_from_measured_value(values[0], one_of_many=row.single_placement)
+            return _make_operation_measured_value(values[0], one_of_many=row.single_placement)
     for service in operation.services:
         if service in lacks:
             return OperationMeasuredValue(None, lacks[service])
@@ -279,7 +279,7 @@ def _find_measured_operation_value(
     return OperationMeasuredValue(None, reasons[0] if reasons else NOT_MEASURED)
 
 
-def _operation_value_from_measured_value(value: MeasuredValue, *, one_of_many: bool) -> OperationMeasuredValue:
+def _make_operation_measured_value(value: MeasuredValue, *, one_of_many: bool) -> OperationMeasuredValue:
     """Returns a measured value as the figure of an operation. `one_of_many` tells that another placement of the code
     may change it."""
     band = value.placement_band

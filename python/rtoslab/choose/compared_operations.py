@@ -9,13 +9,13 @@ from typing import Final, Literal
 from pydantic import Field
 
 from rtoslab.analyses import Selector
-from rtoslab.base import PlanError, StrictModel, UnknownNameError
+from rtoslab.base import PlanError, StrictFileSchemaModel, UnknownNameError
 from rtoslab.catalogue import read_validated_toml
 
 GENERAL: Final = "general"
 
 
-class ComparedOperation(StrictModel):
+class ComparedOperation(StrictFileSchemaModel):
     """One operation by which kernels are compared, and where its figure is found."""
 
     id: str = Field(pattern=r"^[a-z0-9_]+$")
@@ -39,7 +39,7 @@ class ComparedOperation(StrictModel):
         return {"benchmark": self.benchmark, "metric": self.metric, "stat": self.stat, "cores": self.cores}
 
 
-class ComparedOperationsFile(StrictModel):
+class ComparedOperationsFile(StrictFileSchemaModel):
     """The content of operations.toml: the operations by which kernels are compared."""
 
     operation: tuple[ComparedOperation, ...]
@@ -51,7 +51,7 @@ class ComparedOperationsFile(StrictModel):
     """The service that the background calls in the phase sweep."""
 
 
-class OperationWeightsFile(StrictModel):
+class OperationWeightsFile(StrictFileSchemaModel):
     """The content of the file that `--weights` reads: how much each operation counts, by its id."""
 
     weights: dict[str, float]

@@ -38,7 +38,7 @@ def median_text_with_table_symbols(cell: OperationMeasuredValue, *, is_best: boo
     """Returns a figure as text for a table: the median with its marks (`*` best, `?` one placement), or a dash."""
     if cell.band is None:
         return ABSENT
-    marks = SINGLE_PLACEMENT if cell.may_change_with_placement else BEST if is_best else ""
+    marks = SINGLE_PLACEMENT if cell.may_code_placement_change_value else BEST if is_best else ""
     return f"{cycle_count_text(cell.band.median)}{marks}"
 
 
@@ -52,10 +52,10 @@ def kernel_choice_report(
     the builds."""
     kernels = [names[kernel] for kernel in comparison.kernels]
     sections = [
-        _figures_section(comparison, names),
-        _operation_bars_section(comparison, names),
+        _operation_measurements_report_section(comparison, names),
+        _operation_bar_charts_report_section(comparison, names),
         _unequal_build_conditions_report_section(unequal),
-        _missing_figures_section(comparison, names),
+        _report_section_on_missing_values(comparison, names),
     ]
     document = ReportDocument(
         title=f"{count_with_noun(len(kernels), 'kernel')} on the {names[comparison.board]}",
@@ -71,7 +71,7 @@ def kernel_choice_report(
     )
 
 
-def _figures_section(comparison: KernelComparison, names: Mapping[str, str]) -> ReportSection:
+def _operation_measurements_report_section(comparison: KernelComparison, names: Mapping[str, str]) -> ReportSection:
     """Returns the report section with the table of figures by operation and kernel."""
     prose = tuple(filter(None, (_HOW, operations_of_some_kernels_sentence(comparison, names))))
     return ReportSection("figures", "Figures", prose, (), (kernel_comparison_table(comparison, names, "Figures"),))
@@ -104,7 +104,7 @@ def _operation_value_text_with_footnotes(
     return f"{measured_value_with_range_text(cell.band, cycle_count_text)}{marks}"
 
 
-def _operation_bars_section(comparison: KernelComparison, names: Mapping[str, str]) -> ReportSection:
+def _operation_bar_charts_report_section(comparison: KernelComparison, names: Mapping[str, str]) -> ReportSection:
     """Returns the report section with bar charts: one chart for each unit, with a panel for each operation."""
     charts = []
     for unit in dict.fromkeys(operation.unit for operation in comparison.operations):
@@ -130,7 +130,7 @@ def _unequal_build_conditions_report_section(unequal: Sequence[UnfairDifference]
     return ReportSection("unequal", "Unequal conditions", (), (), (table,))
 
 
-def _missing_figures_section(comparison: KernelComparison, names: Mapping[str, str]) -> ReportSection:
+def _report_section_on_missing_values(comparison: KernelComparison, names: Mapping[str, str]) -> ReportSection:
     """Returns the report section on missing figures, with their reasons."""
     reasons: dict[tuple[str, str], list[str]] = {}
     for kernel in comparison.kernels:

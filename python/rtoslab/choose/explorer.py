@@ -107,5 +107,5 @@ def _measured_value_for_page_script(cell: OperationMeasuredValue) -> dict[str, A
     assert cell.band is not None
     return {
         "median": cell.band.median, "least": cell.band.smallest, "most": cell.band.largest,
-        "known": not cell.may_change_with_placement,
+        "known": not cell.may_code_placement_change_value,
     }  # fmt: skip

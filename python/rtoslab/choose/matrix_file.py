@@ -12,7 +12,7 @@ from typing import Any, Final
 from rtoslab.base import AlteredFileError, make_folder, write_file_atomically
 from rtoslab.intake import STORED_BYTES, parse_json_object, read_text
 from rtoslab.reference import (
-    StoredRow,
+    StoredPointValues,
     json_lines_with_digest,
     stored_row_as_json,
     stored_row_from_json,
@@ -31,7 +31,7 @@ class KernelBoardMatrix:
     """The date of the last measurement, as ISO 8601."""
     manifests: Mapping[str, Mapping[str, Any]]
     """Keyed by board, the manifest of one of its points: version, flags, kernel configuration, compiler."""
-    rows: tuple[StoredRow, ...]
+    rows: tuple[StoredPointValues, ...]
 
     @property
     def board_names(self) -> list[str]:

@@ -11,7 +11,7 @@ from rtoslab.choose.matrix_file import KernelBoardMatrix
 from rtoslab.choose.matrix_points import ComparedMeasurement
 from rtoslab.choose.measured_code import digest_of_measured_firmware
 from rtoslab.measure import identity_of_point
-from rtoslab.reference import StoredRow, make_stored_row_of_code_placements
+from rtoslab.reference import StoredPointValues, make_stored_row_of_code_placements
 from rtoslab.results import FailedMeasurement, MeasuredPoint
 from rtoslab.store import AnyResult, StoredMeasurementPoint
 from rtoslab.targets import timing_version
@@ -27,7 +27,7 @@ def kernel_board_matrix_rows(
     points_needed: Sequence[ComparedMeasurement],
     stored: Sequence[StoredMeasurementPoint],
     results: Sequence[AnyResult],
-) -> list[StoredRow]:
+) -> list[StoredPointValues]:
     """Returns the figures of a run as rows of a kernel's matrix file, one for each measurement."""
     by_point = {stored_point.result.point.model_dump_json(): stored_point for stored_point in stored}
     failures = {result.point.model_dump_json(): result for result in results if isinstance(result, FailedMeasurement)}
@@ -39,7 +39,7 @@ def _kernel_board_matrix_row(
     needed: ComparedMeasurement,
     by_point: Mapping[str, StoredMeasurementPoint],
     failures: Mapping[str, FailedMeasurement],
-) -> StoredRow:
+) -> StoredPointValues:
     """Returns the figures of one measurement as a row of a matrix file. `by_point` and `failures` are by identity."""
     names = [identity_of_point(catalogue, point).model_dump_json() for point in needed.points]
     stored = [by_point[name] for name in names if name in by_point]

@@ -8,9 +8,14 @@ from rtoslab.base import BuildError, PlanError, RtoslabError, load_architecture_
 from rtoslab.catalogue import Catalogue
 from rtoslab.choose.compared_operations import read_compared_operations
 from rtoslab.footprint import survey_service_sizes
-from rtoslab.instruments import ImageObservationOptions, find_observed_image, function_that_masked, profile_image
+from rtoslab.instruments import (
+    ImageObservationOptions,
+    find_observed_image,
+    function_that_masked_interrupts,
+    profile_image,
+)
 from rtoslab.plan import PlanOptions
-from rtoslab.reference import StoredRow, replace_values_by_code_placement
+from rtoslab.reference import StoredPointValues, replace_values_by_code_placement
 from rtoslab.results import PointId
 from rtoslab.targets import APPLICATION
 from rtoslab.worst_case import (
@@ -30,9 +35,9 @@ Figure = tuple[str, str, float, str, int]
 Say = Callable[[str], None]
 
 
-def figure_rows_of_observation(
+def value_rows_from_observed_runs(
     catalogue: Catalogue, kernel: str, board: str, version: str, *, placements: int, place_matters: bool, say: Say
-) -> list[StoredRow]:
+) -> list[StoredPointValues]:
     """Returns those figures of a kernel on a board that no single measurement gives: bytes, masked interrupts, worst
     latencies."""
     rows = []
@@ -48,14 +53,14 @@ def figure_rows_of_observation(
         try:
             figures = [list(make(catalogue, point, number)) for number in range(count)]
         except RtoslabError as cause:
-            rows.append(StoredRow(point, kernel, version, (), str(cause)))
+            rows.append(StoredPointValues(point, kernel, version, (), str(cause)))
         else:
-            values = tuple(_figures_over_placements(catalogue, point, figures))
-            rows.append(StoredRow(point, kernel, version, values, single_placement=is_time and count == 1))
+            values = tuple(_values_with_code_placement_ranges(catalogue, point, figures))
+            rows.append(StoredPointValues(point, kernel, version, values, single_placement=is_time and count == 1))
     return rows
 
 
-def _figures_over_placements(
+def _values_with_code_placement_ranges(
     catalogue: Catalogue, point: PointId, figures: list[list[Figure]]
 ) -> Iterator[MeasuredValue]:
     """Yields each figure as one value with its range over placements. The inner lists have the figures of one placement
@@ -117,7 +122,7 @@ def _longest_interrupt_masking_times(catalogue: Catalogue, point: PointId, place
         for held in profiled.held:
             if (
                 held.priority == level
-                and profiled.classes.get(function_that_masked(held.opener, profiled)) != APPLICATION
+                and profiled.classes.get(function_that_masked_interrupts(held.opener, profiled)) != APPLICATION
             ):
                 lengths.append(held.longest_cycles)
                 count += held.count

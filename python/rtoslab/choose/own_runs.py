@@ -16,7 +16,7 @@ from rtoslab.choose.answer import kernel_ranking_sentences
 from rtoslab.choose.board_comparison import KernelComparison, compare_kernels_on_board
 from rtoslab.choose.compared_operations import GENERAL, make_kernel_choice_criteria, read_compared_operations
 from rtoslab.choose.document import kernel_comparison_table
-from rtoslab.reference import StoredRow, make_stored_row_of_code_placements
+from rtoslab.reference import StoredPointValues, make_stored_row_of_code_placements
 from rtoslab.reports import ReportDocument, ReportSection, add_kernel_deviation_footnotes
 from rtoslab.results import MeasuredPoint, PointId
 from rtoslab.store import RunDirectory, StoredMeasurementPoint
@@ -28,8 +28,8 @@ _BY_DISTURBANCE: Final = ("probe", "counter", "pin")
 
 
 def add_measured_values_of_user_runs(
-    runs: Sequence[Path], board: str, rows: Mapping[str, Iterable[StoredRow]]
-) -> dict[str, list[StoredRow]]:
+    runs: Sequence[Path], board: str, rows: Mapping[str, Iterable[StoredPointValues]]
+) -> dict[str, list[StoredPointValues]]:
     """Returns the figures of a user's runs by kernel, followed by those that come with rtoslab. Raises StoreError for a
     folder that is no run, and for a run without a figure of the board.
 
@@ -48,15 +48,15 @@ def add_measured_values_of_user_runs(
     return merged_rows | own
 
 
-def value_rows_by_kernel(points: Sequence[StoredMeasurementPoint]) -> dict[str, list[StoredRow]]:
+def value_rows_by_kernel(points: Sequence[StoredMeasurementPoint]) -> dict[str, list[StoredPointValues]]:
     """Returns the figures of measured points by kernel, each over all placements of the code."""
     by_run_id = {stored_point.result.run_id: stored_point for stored_point in points}
     groups = group_measurements_over_code_placements(
         stored_point.result for stored_point in points if isinstance(stored_point.result, MeasuredPoint)
     )
     bound = results_depending_on_addresses(points)
-    own: dict[str, list[StoredRow]] = {}
-    for group in sorted(groups, key=lambda group: _instrument_disturbance_rank(group[0].point)):
+    own: dict[str, list[StoredPointValues]] = {}
+    for group in sorted(groups, key=lambda group: _rank_of_instrument_intrusiveness(group[0].point)):
         point = measurement_id_without_code_placement(group[0].point)
         row = make_stored_row_of_code_placements(point, point.kernel, [by_run_id[item.run_id] for item in group], "")
         is_single = len(group) == 1 and id(group[0]) in bound
@@ -64,7 +64,7 @@ def value_rows_by_kernel(points: Sequence[StoredMeasurementPoint]) -> dict[str, 
     return own
 
 
-def _instrument_disturbance_rank(point: PointId) -> int:
+def _rank_of_instrument_intrusiveness(point: PointId) -> int:
     """Returns the rank of a point's instrument by how much it disturbs, 0 for the probe, which does not."""
     instrument = point.config.get("instrument", _BY_DISTURBANCE[0])
     return _BY_DISTURBANCE.index(instrument) if instrument in _BY_DISTURBANCE else len(_BY_DISTURBANCE)
@@ -80,8 +80,12 @@ def kernel_comparisons_by_board(
     rows = value_rows_by_kernel(points)
     result = []
     for board in dict.fromkeys(row.stands_for.board for own in rows.values() for row in own):
-        alike = _rows_with_one_configuration(rows, board)
-        lacks = {name: catalogue.kernels[name].facts.lacking_services() for name in alike if name in catalogue.kernels}
+        alike = _rows_of_benchmarks_with_one_config(rows, board)
+        lacks = {
+            name: catalogue.kernels[name].facts.reasons_by_missing_kernel_service()
+            for name in alike
+            if name in catalogue.kernels
+        }
         compared = compare_kernels_on_board(board, question, known.operation, alike, lacks)
         shared = tuple(
             operation
@@ -98,7 +102,9 @@ def _count_kernels_with_measured_value(compared: KernelComparison, operation: st
     return sum(compared.cells[kernel, operation].band is not None for kernel in compared.kernels)
 
 
-def _rows_with_one_configuration(rows: Mapping[str, Sequence[StoredRow]], board: str) -> dict[str, list[StoredRow]]:
+def _rows_of_benchmarks_with_one_config(
+    rows: Mapping[str, Sequence[StoredPointValues]], board: str
+) -> dict[str, list[StoredPointValues]]:
     """Returns the figures of those benchmarks that were measured with only one set of settings on a board."""
     configurations: dict[tuple[str, int], set[str]] = {}
     for own in rows.values():
@@ -121,11 +127,14 @@ def kernel_comparison_section(catalogue: Catalogue, points: Sequence[StoredMeasu
     if not compared:
         return None
     prose = tuple(
-        " ".join(kernel_ranking_sentences(comparison, _titles_by_id(catalogue, comparison))) for comparison in compared
+        " ".join(kernel_ranking_sentences(comparison, _kernel_and_board_titles_by_id(catalogue, comparison)))
+        for comparison in compared
     )
     tables = tuple(
         kernel_comparison_table(
-            comparison, _titles_by_id(catalogue, comparison), _comparison_table_title(comparison, compared)
+            comparison,
+            _kernel_and_board_titles_by_id(catalogue, comparison),
+            _comparison_table_title(comparison, compared),
         )
         for comparison in compared
     )
@@ -137,7 +146,7 @@ def _comparison_table_title(comparison: KernelComparison, compared: Sequence[Ker
     return f"Kernels compared, {comparison.board}" if len(compared) > 1 else "Kernels compared"
 
 
-def _titles_by_id(catalogue: Catalogue, compared: KernelComparison) -> dict[str, str]:
+def _kernel_and_board_titles_by_id(catalogue: Catalogue, compared: KernelComparison) -> dict[str, str]:
     """Returns the titles of the compared kernels and the board, by id."""
     kernels = {
         name: catalogue.kernels[name].facts.title if name in catalogue.kernels else name for name in compared.kernels

@@ -10,8 +10,8 @@ from rtoslab.base import EXIT_OK, PlanError, TitledTable, find_checkout_root
 from rtoslab.calibrate import (
     BoardTimingFitResult,
     CalibrationReadings,
+    build_calibration_firmware,
     calibrate_timing_settings_to_silicon,
-    calibration_image,
     calibration_image_runner,
     calibration_rows_outside_bounds,
     calibration_rows_table,
@@ -32,7 +32,7 @@ from rtoslab.cli.kernel_figures import (
     change_request_to_stored_calibration,
     compare_silicon_with_virtual_board,
     kernel_value_comparisons_as_json,
-    kernel_values_request,
+    make_kernel_measurement_request,
     measure_kernel_values_on_real_board,
 )
 from rtoslab.cli.names import CatalogueNameParam, DurationParam
@@ -109,12 +109,14 @@ def calibrate_command(
     assert name is not None
     name = catalogue.find_board(name).id
     table = read_calibration_table(catalogue)
-    built = calibration_image(catalogue, table, name, None)
+    built = build_calibration_firmware(catalogue, table, name, None)
     if dry_run:
         texts = (text for device in on_desk.values() for text in flash_command_texts(device, built.elf_path))
         click.echo("\n".join(texts))
         return EXIT_OK
-    request = None if figures is None else kernel_values_request(figures, name, kernel, window, repeats, jobs, out)
+    request = (
+        None if figures is None else make_kernel_measurement_request(figures, name, kernel, window, repeats, jobs, out)
+    )
     if request is not None and silicon is not None:
         request = change_request_to_stored_calibration(request, silicon)
     if silicon is None:
@@ -168,7 +170,7 @@ def _calibration_result_as_json(
     return {
         "board": board,
         "settings": dict(fit_result.settings),
-        "differs": [finding.key for finding in fit_result.findings if finding.is_setting_default_refuted],
+        "differs": [finding.key for finding in fit_result.findings if finding.does_silicon_refute_setting_default],
         "together": [{"rules": list(group.keys), "differs": group.differs} for group in fit_result.groups],
         "before_cycles": fit_result.before_cycles,
         "after_cycles": fit_result.after_cycles,

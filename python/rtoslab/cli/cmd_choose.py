@@ -40,7 +40,7 @@ from rtoslab.cli.names import (
 from rtoslab.parity import (
     ComparedMeasuredPoint,
     UnfairDifference,
-    read_configuration_costs,
+    read_configuration_change_costs,
     unfair_differences_in_groups,
 )
 from rtoslab.reports import report_formats
@@ -173,7 +173,7 @@ def _kernels_to_compare(
 
 def _missing_services(catalogue: Catalogue, kernel: str) -> dict[str, str]:
     """Returns the services that a kernel does not have, each with the reason."""
-    return catalogue.kernels[kernel].facts.lacking_services() if kernel in catalogue.kernels else {}
+    return catalogue.kernels[kernel].facts.reasons_by_missing_kernel_service() if kernel in catalogue.kernels else {}
 
 
 def _kernel_title(catalogue: Catalogue, matrix: KernelBoardMatrix | None, kernel: str) -> str:
@@ -215,7 +215,7 @@ def _differences_in_build_conditions(
         for name, entry in here.items()
     ]
     return (
-        unfair_differences_in_groups(catalogue, [subjects], read_configuration_costs(catalogue.root))
+        unfair_differences_in_groups(catalogue, [subjects], read_configuration_change_costs(catalogue.root))
         if len(subjects) > 1
         else []
     )
@@ -300,7 +300,7 @@ def _kernel_comparison_as_json(
             }
             for score in comparison.kernel_scores
         ],
-        "operations": [_operation_as_json(comparison, operation) for operation in comparison.operations],
+        "operations": [_kernel_operation_values_as_json(comparison, operation) for operation in comparison.operations],
         "unequal": [
             {
                 "what": unfairness.concept.id,
@@ -312,7 +312,7 @@ def _kernel_comparison_as_json(
     }
 
 
-def _operation_as_json(comparison: KernelComparison, operation: ComparedOperation) -> dict[str, Any]:
+def _kernel_operation_values_as_json(comparison: KernelComparison, operation: ComparedOperation) -> dict[str, Any]:
     """Returns the figures of all kernels for one operation as a JSON object."""
     figures: dict[str, dict[str, Any]] = {}
     for kernel in comparison.kernels:
@@ -322,7 +322,7 @@ def _operation_as_json(comparison: KernelComparison, operation: ComparedOperatio
         else:
             figures[kernel] = {
                 "median": cell.band.median, "least": cell.band.smallest, "most": cell.band.largest,
-                "placements": len(cell.band.values), "one_of_many": cell.may_change_with_placement, "n": cell.n,
+                "placements": len(cell.band.values), "one_of_many": cell.may_code_placement_change_value, "n": cell.n,
                 "clock_hz": cell.clock_hz,
             }  # fmt: skip
     return {

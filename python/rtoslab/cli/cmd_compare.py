@@ -14,7 +14,7 @@ from rtoslab.cli.sections import print_report_document
 from rtoslab.compare import (
     ComparedMeasurementSet,
     MeasurementRunComparison,
-    compare_run_sides,
+    compare_runs_or_baselines,
     comparison_document,
     comparisons_as_json,
     comparisons_as_junit,
@@ -22,7 +22,7 @@ from rtoslab.compare import (
     merge_measurements_over_code_placements,
     read_runs_for_comparison,
 )
-from rtoslab.parity import ComparedMeasuredPoint, read_configuration_costs, unfair_differences_in_groups
+from rtoslab.parity import ComparedMeasuredPoint, read_configuration_change_costs, unfair_differences_in_groups
 from rtoslab.reports import ReportSection, measurement_fairness_report_section, report_formats
 
 FORMS = ("html", "md", "json", "xml")
@@ -48,8 +48,8 @@ def compare_command(reference: str, others: tuple[str, ...], outputs: tuple[Path
     common.
     """
     base = _read_runs_as_comparison_side(reference)
-    comparisons = [compare_run_sides(base, _read_runs_as_comparison_side(other)) for other in others]
-    document = comparison_document(comparisons, _unequal_conditions_sections(comparisons))
+    comparisons = [compare_runs_or_baselines(base, _read_runs_as_comparison_side(other)) for other in others]
+    document = comparison_document(comparisons, _unequal_condition_report_sections(comparisons))
 
     def render_comparison(kind: str) -> str:
         """Returns the report of the comparison in this format."""
@@ -78,7 +78,7 @@ def _read_runs_as_comparison_side(text: str) -> ComparedMeasurementSet:
     )
 
 
-def _unequal_conditions_sections(comparisons: Sequence[MeasurementRunComparison]) -> list[ReportSection]:
+def _unequal_condition_report_sections(comparisons: Sequence[MeasurementRunComparison]) -> list[ReportSection]:
     """Returns the report section on conditions in which the compared points differ. Empty if there is nothing to
     say."""
     catalogue = Catalogue(find_checkout_root())
@@ -92,6 +92,7 @@ def _unequal_conditions_sections(comparisons: Sequence[MeasurementRunComparison]
         for sides in [((comparison.before, pair.before), (comparison.after, pair.after))]
     ]
     section = measurement_fairness_report_section(
-        unfair_differences_in_groups(catalogue, groups, read_configuration_costs(catalogue.root)), several=bool(groups)
+        unfair_differences_in_groups(catalogue, groups, read_configuration_change_costs(catalogue.root)),
+        several=bool(groups),
     )
     return [section] if section else []

@@ -20,7 +20,7 @@ from rtoslab.cli.choices import board_option
 from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.early_end import print_json_answer
 from rtoslab.cli.image_options import attach_option, parse_devices
-from rtoslab.cli.names import CatalogueNameParam, DurationParam, options_on_command_line
+from rtoslab.cli.names import CatalogueNameParam, DurationParam, options_given_on_command_line
 from rtoslab.cli.own_project import nearest_project_folder
 from rtoslab.diagnose import (
     FirmwareDiagnosis,
@@ -35,7 +35,7 @@ from rtoslab.diagnose import (
 )
 from rtoslab.instruments import ObservedImage, find_observed_image, table_for_terminal
 from rtoslab.intake import is_file_or_pipe, printable_path
-from rtoslab.project import Project, build_project_image, observed_image_of_project, read_project
+from rtoslab.project import Project, build_project_image, project_image_run_to_observe, read_project
 
 _STRETCH: Final = ("board", "attached", "cores", "kernel", "length_ms")
 """Options that a project says itself."""
@@ -98,7 +98,7 @@ def diagnose_command(
                 "There is no image to diagnose; name one, or run the command in the folder of "
                 f"{PROJECT_FILE} or below it."
             )
-        if options_on_command_line(context, *_STRETCH):
+        if options_given_on_command_line(context, *_STRETCH):
             raise PlanError(
                 f"The images of {PROJECT_FILE} are run as that file says; change the file, or name an "
                 "image with your options."
@@ -135,7 +135,7 @@ def _build_project_images(catalogue: Catalogue, project: Project, folder: Path) 
     """Builds every image of a project. Yields the name of each, and the run of it that is to be observed."""
     for name, image in project.image.items():
         build_project_image(name, image, folder)
-        yield name, observed_image_of_project(catalogue, image, folder)
+        yield name, project_image_run_to_observe(catalogue, image, folder)
 
 
 def _print_diagnosis(result: FirmwareDiagnosis) -> None:

@@ -63,7 +63,7 @@ def check_installation(root: Path) -> list[InstallationCheckResult]:
         _check_python_version(),
         *(_check_program_is_installed(tool) for tool in tools.programs_needed_to_build()),
         _check_analyzer_is_installed(),
-        *(_check_tree_files(tree) for tree in read_user_kernel_trees().values()),
+        *(_check_user_source_tree_files(tree) for tree in read_user_kernel_trees().values()),
         _check_simulator(root),
         InstallationCheckResult("sources", fine=True, found=str(root / "firmware")),
         _check_folder_is_writable(build_folder(root)),
@@ -96,7 +96,7 @@ def _check_analyzer_is_installed() -> InstallationCheckResult:
     )
 
 
-def _check_tree_files(tree: SourceTree) -> InstallationCheckResult:
+def _check_user_source_tree_files(tree: SourceTree) -> InstallationCheckResult:
     """Returns whether all files of a user's source tree exist."""
     name = f"tree {tree.id}"
     missing = missing_tree_files(tree)

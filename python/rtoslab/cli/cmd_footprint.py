@@ -79,7 +79,7 @@ def footprint_command(
     elif against is not None or map_file is not None:
         raise PlanError("--against and --map need an IMAGE; give one.")
     elif against_kernel is not None or against_config:
-        result = _size_difference_tables(
+        result = _program_size_difference_tables(
             catalogue, kernels, boards, cores, dict(config), against_kernel, dict(against_config), programs
         )
     else:
@@ -100,7 +100,7 @@ def _image_size_tables(
     return size_difference_tables(compare_footprints(read_image_footprint(against, None, regions), weighed))
 
 
-def _size_difference_tables(
+def _program_size_difference_tables(
     catalogue: Catalogue,
     kernels: Sequence[str],
     boards: Sequence[str],

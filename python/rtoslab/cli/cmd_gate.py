@@ -21,7 +21,7 @@ from rtoslab.cli.cmd_compare import FORMS
 from rtoslab.cli.cmd_report import write_report
 from rtoslab.cli.console import PlainConsole, path_from_working_directory
 from rtoslab.cli.display import print_plan_before_measuring, show_progress
-from rtoslab.cli.names import file_format_by_suffix, options_on_command_line, report_file_option
+from rtoslab.cli.names import file_format_by_suffix, options_given_on_command_line, report_file_option
 from rtoslab.cli.own_project import (
     compare_project_with_baseline,
     nearest_project_folder,
@@ -136,7 +136,7 @@ def gate_command(
     root = find_checkout_root()
     path = find_regression_baseline_file(root, name)
     baseline = read_regression_baseline_file(path)
-    rules = MeasuredValueLimits.merge_stored_and_requested_limits(baseline.rules, arguments)
+    rules = MeasuredValueLimits.merge_baseline_and_requested_limits(baseline.rules, arguments)
     require_something_to_measure(runs, dry_run=dry_run)
     side = (
         read_runs_for_comparison(runs)
@@ -159,7 +159,7 @@ def _write_regression_baseline(
     context: click.Context, name: str | None, runs: tuple[Path, ...], jobs: int, *, dry_run: bool
 ) -> int:
     """Writes the baseline of points `name`, or without a name that of the project. Returns the exit code."""
-    unused = options_on_command_line(context, "arguments", "other_compiler", "moved", "out", "outputs", "as_json")
+    unused = options_given_on_command_line(context, "arguments", "other_compiler", "moved", "out", "outputs", "as_json")
     if unused:
         option = {"arguments": "--fail-on", "outputs": "--output", "as_json": "--json"}.get(
             unused[0], f"--{unused[0].replace('_', '-')}"

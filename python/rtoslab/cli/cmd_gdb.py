@@ -56,7 +56,7 @@ def gdb_command(
     facts = catalogue.find_board(board).facts
     require_board_has_cores(facts, cores)
 
-    def print_connect_command(address: str) -> None:
+    def print_gdb_connect_command(address: str) -> None:
         """Prints the command with which gdb connects."""
         click.echo(f"Waiting for gdb: gdb-multiarch {image} -ex 'target remote {address}'", err=True)
 
@@ -71,7 +71,7 @@ def gdb_command(
         strict=strict,
         until=until,
         devices=parse_devices(attached),
-        ready=print_connect_command,
+        ready=print_gdb_connect_command,
         on_text=lambda channel, text: lines.write_channel_output_to_terminal(channel or "uart", text),
         note=lambda sentence: click.echo(sentence, err=True),
         tasks=KernelTaskLister(catalogue, image, facts.cpu, cores or facts.cores).list_tasks_at_snapshot,

@@ -15,7 +15,7 @@ from rtoslab.parity import (
     configuration_costs_from_points,
     group_comparable_measurements,
     label_points_for_comparison,
-    read_configuration_costs,
+    read_configuration_change_costs,
     unfair_differences_in_groups,
 )
 from rtoslab.reference import reference_points_for_unmeasured_kernels
@@ -68,7 +68,7 @@ def lint_command(runs: tuple[Path, ...], sweeps: tuple[Path, ...], reference: bo
         results_depending_on_addresses(every),
     )
     findings = unfair_differences_in_groups(
-        catalogue, group_comparable_measurements(subjects), [*costs, *read_configuration_costs(catalogue.root)]
+        catalogue, group_comparable_measurements(subjects), [*costs, *read_configuration_change_costs(catalogue.root)]
     )
     if as_json:
         print_json_answer(

@@ -65,7 +65,7 @@ def _print_catalogue_lists(catalogue: Catalogue, listing: Mapping[str, list[dict
             table.add_row(row["id"], row["title"], row["about"])
         console.print(table if rows else f"{kind}: none found")
         if kind == "suites":
-            console.print(_benchmark_groups_table(catalogue))
+            console.print(_benchmark_group_names_table(catalogue))
         if rows and "grades" in rows[0]:
             console.print(_timing_setting_confidence_table(rows))
         for row in rows if lacking else ():
@@ -73,7 +73,7 @@ def _print_catalogue_lists(catalogue: Catalogue, listing: Mapping[str, list[dict
                 console.print(_missing_services_table(row))
 
 
-def _benchmark_groups_table(catalogue: Catalogue) -> Table:
+def _benchmark_group_names_table(catalogue: Catalogue) -> Table:
     """Returns a table of the names that stand for a group of benchmarks, with their members."""
     table = Table("id", "benchmarks", title="groups", title_justify="left")
     for kind in RESULT_KINDS:
@@ -112,7 +112,7 @@ def _catalogue_entry_as_json(entry: CatalogueEntry[Any]) -> dict[str, Any]:
             "id": entry.id,
             "title": facts.title,
             "about": _kernel_source_origin(facts, entry.tree),
-            "lacks": facts.lacking_services(),
+            "lacks": facts.reasons_by_missing_kernel_service(),
         }
     return {"id": entry.id, "title": facts.title, "about": _catalogue_entry_summary(facts)}
 

@@ -13,11 +13,11 @@ from rtoslab.cli.choices import board_option
 from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.early_end import InterruptedWithResultsError, print_json_answer, report_if_interrupted
 from rtoslab.cli.image_options import attach_option, parse_devices
-from rtoslab.cli.names import DurationParam, options_on_command_line
+from rtoslab.cli.names import DurationParam, options_given_on_command_line
 from rtoslab.cli.own_project import nearest_project_folder
 from rtoslab.instruments import (
     MeasuredCalls,
-    MeasuredIntervals,
+    MeasuredRunIntervals,
     MeasurementInterruptedError,
     ObservedImage,
     ObservedRunSection,
@@ -40,7 +40,7 @@ from rtoslab.project import (
     exceeded_budgets,
     exceeded_interval_budget,
     find_measured_function,
-    observed_image_of_project,
+    project_image_run_to_observe,
     read_project,
 )
 
@@ -110,7 +110,7 @@ def measure_command(
     catalogue = Catalogue(find_checkout_root())
     folder = nearest_project_folder() if not functions and image is None else None
     if folder is not None:
-        if options_on_command_line(context, *_STRETCH):
+        if options_given_on_command_line(context, *_STRETCH):
             raise PlanError(
                 f"The images of {PROJECT_FILE} are run as that file says; change the file, or name functions and "
                 "--image."
@@ -145,7 +145,7 @@ def measure_command(
     )
 
 
-def _has_measured_call_or_interval(result: MeasuredCalls | None, between: MeasuredIntervals | None) -> bool:
+def _has_measured_call_or_interval(result: MeasuredCalls | None, between: MeasuredRunIntervals | None) -> bool:
     """Whether a function was called or an interval ended. If not, says so on stderr."""
     calls = any(function.tally.calls or function.open for function in (result.functions if result else ()))
     if calls or any(interval.count for interval in (between.intervals if between else ())):
@@ -156,7 +156,7 @@ def _has_measured_call_or_interval(result: MeasuredCalls | None, between: Measur
 
 def _measure_calls_and_intervals(
     subject: ObservedImage, functions: Sequence[str], intervals: Sequence[tuple[str, str]], *, as_json: bool
-) -> tuple[MeasuredCalls | None, MeasuredIntervals | None]:
+) -> tuple[MeasuredCalls | None, MeasuredRunIntervals | None]:
     """Measures the calls of functions, and intervals between two places, in a run of an image. Either is None if not
     requested.
 
@@ -172,12 +172,12 @@ def _measure_calls_and_intervals(
         return calls, measure_intervals(subject, intervals) if intervals else None
 
 
-def _reason_measurement_ended_early(calls: MeasuredCalls | None, between: MeasuredIntervals | None) -> str:
+def _reason_measurement_ended_early(calls: MeasuredCalls | None, between: MeasuredRunIntervals | None) -> str:
     """Returns why a measurement ended early, as a clause. Empty if it did not."""
     return next((item.cut_reason for item in (calls, between) if item is not None and item.cut_reason), "")
 
 
-def _measurement_as_json(result: MeasuredCalls | None, between: MeasuredIntervals | None) -> dict[str, Any]:
+def _measurement_as_json(result: MeasuredCalls | None, between: MeasuredRunIntervals | None) -> dict[str, Any]:
     """Returns what was measured (calls and intervals) as a JSON object."""
     calls = (
         calls_as_json(result)
@@ -197,7 +197,7 @@ def _measure_project(catalogue: Catalogue, folder: Path, *, as_json: bool) -> in
         functions = [function for function in project.function if function.image == name]
         between = [interval for interval in project.interval if interval.image == name]
         build_project_image(name, image, folder)
-        subject = observed_image_of_project(catalogue, image, folder)
+        subject = project_image_run_to_observe(catalogue, image, folder)
         places = [(interval.start, interval.until) for interval in between]
         calls, intervals = _measure_calls_and_intervals(
             subject, [function.name for function in functions], places, as_json=as_json
@@ -227,7 +227,7 @@ def _measure_project(catalogue: Catalogue, folder: Path, *, as_json: bool) -> in
     return EXIT_POINT_FAILED if over or not measured else EXIT_OK
 
 
-def _print_measurement(calls: MeasuredCalls | None, between: MeasuredIntervals | None) -> None:
+def _print_measurement(calls: MeasuredCalls | None, between: MeasuredRunIntervals | None) -> None:
     """Prints what was measured: the calls of functions, and intervals."""
     if calls is not None:
         _print_measured_calls(calls)

@@ -29,7 +29,7 @@ def new_command() -> None:
     """
 
 
-def _with_title_option(function: Command) -> Command:
+def _add_title_option_to_command(function: Command) -> Command:
     """Adds the option `--title` to a command, and returns it."""
     return click.option("--title", default="", help="Its title in tables and reports.  [default: NAME]")(function)
 
@@ -52,7 +52,7 @@ def _add_subcommand_for_template(kind: str, about: str) -> Callable[[], None]:
 
     @new_command.command(kind, help=about, short_help=f"Create a {kind}.")
     @click.argument("name")
-    @_with_title_option
+    @_add_title_option_to_command
     def create_from_template(name: str, title: str) -> int:
         """Makes the folder and prints its files. Returns the exit code."""
         return _print_new_folder(kind, name, make_new_folder(Catalogue(find_checkout_root()), kind, name, title=title))
@@ -71,7 +71,7 @@ _add_subcommand_for_template(
 
 @new_command.command("kernel", short_help="Create the port of a kernel.")
 @click.argument("name")
-@_with_title_option
+@_add_title_option_to_command
 @click.option(
     "--in", "folder", type=click.Path(path_type=Path), metavar="FOLDER",
     help="Your folder of ports, which RTOSLAB_PORTS must name.  [default: the folder of the checkout]",
@@ -85,7 +85,7 @@ def new_kernel_command(name: str, title: str, folder: Path | None) -> int:
 
 @new_command.command("board", short_help="Create a board from another one with the same chip.")
 @click.argument("name")
-@_with_title_option
+@_add_title_option_to_command
 @click.option(
     "--like", type=CatalogueNameParam("boards"), default=DEFAULT_BOARD, show_default=True,
     help="The board to copy: one with the same chip.",

@@ -38,7 +38,7 @@ from rtoslab.reference import (
     reference_values_by_code_placement,
 )
 from rtoslab.reports import contract_deviations_by_kernel, report_formats, write_report_charts_and_tables
-from rtoslab.stability import builds_confirming_statements_texts
+from rtoslab.stability import build_count_texts_by_paper_claim
 from rtoslab.store import AnyResult, StoredMeasurementPoint
 
 
@@ -112,7 +112,7 @@ def paper_command(
     )
     further = reference_values_by_code_placement(root, paper.key)
     done = reproduce_paper(catalogue, paper, points, missing, beside, weights, further)
-    document = paper_comparison_report(catalogue, done, builds_confirming_statements_texts(catalogue, paper))
+    document = paper_comparison_report(catalogue, done, build_count_texts_by_paper_claim(catalogue, paper))
     _print_slow_step("Drawing the report ...", quiet=as_json)
     write_report(report_formats()["html"](document), path_from_working_directory(folder) / "report.html")
     written = write_report_charts_and_tables(document, folder / "export")
@@ -186,8 +186,8 @@ def _paper_value_comparison_as_json(figure: ComparedFigure) -> dict[str, Any]:
         "here": figure.our_value,
         "ratio": figure.ratio_to_paper,
         "no_ratio": figure.no_ratio,
-        "ratio_least": figure.ratio_range_over_placements[0] if figure.ratio_range_over_placements else None,
-        "ratio_most": figure.ratio_range_over_placements[1] if figure.ratio_range_over_placements else None,
+        "ratio_least": figure.ratio_range_over_code_placements[0] if figure.ratio_range_over_code_placements else None,
+        "ratio_most": figure.ratio_range_over_code_placements[1] if figure.ratio_range_over_code_placements else None,
         "deviates": figure.deviates,
         "state": figure.state,
         "why": figure.reason,
@@ -203,7 +203,7 @@ def _claim_verdict_as_json(verdict: ClaimVerdict) -> dict[str, Any]:
         "section": verdict.claim.section,
         "says": verdict.claim.says,
         "outcome": verdict.outcome_of_all_statement_cases,
-        "held": verdict.number_of_confirmed_claim_cases,
+        "held": verdict.number_of_confirmed_paper_claim_cases,
         "cases": [
             {"case": one.name, "outcome": one.outcome or "not computed", "seen": one.explanation}
             for one in verdict.cases

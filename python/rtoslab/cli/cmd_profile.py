@@ -11,7 +11,7 @@ from rtoslab.catalogue import Catalogue
 from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.early_end import InterruptedWithResultsError, print_json_answer, report_if_interrupted
 from rtoslab.cli.names import CatalogueNameParam
-from rtoslab.cli.observation import exit_code_of_run, observation_options
+from rtoslab.cli.observation import add_run_observation_options, exit_code_of_run
 from rtoslab.instruments import (
     ImageObservationOptions,
     Profile,
@@ -36,7 +36,7 @@ _FIRST = ("cores", "functions", "masked", "locks")
 
 @click.command("profile")
 @click.argument("subject", required=False)
-@observation_options
+@add_run_observation_options
 @click.option("--against-kernel", type=CatalogueNameParam("kernels"), help="Show the difference from another kernel.")
 @click.option(
     "--against-cores", type=click.IntRange(1, 8), help=("Show the difference from a run on this number of cores.")

@@ -222,7 +222,7 @@ def rta_break_command(
         TaskSetTestBench,
         search_violated_bounds,
         shrink_violating_task_set,
-        summarise_bound_search,
+        summarise_bound_violation_search,
         write_bound_violation,
     )
 
@@ -245,7 +245,7 @@ def rta_break_command(
             click.echo(f"{attempt.shape}, {attempt.seed}: {'; '.join(small.findings)}")
         if out is not None:
             write_bound_violation(bench, small, out / f"{kernel}-{board}-{attempt.seed}-{len(tried)}.toml")
-    outcome = summarise_bound_search(bench, tried)
+    outcome = summarise_bound_violation_search(bench, tried)
     if as_json:
         print_json_answer(outcome.search_statistics_as_json())
     else:

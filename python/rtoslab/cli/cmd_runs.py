@@ -133,15 +133,15 @@ def _with_point_filter_options(command: Callable[..., Any]) -> Callable[..., Any
 def runs_command(ctx: click.Context, points: bool, as_json: bool, search: _StoredPointSearch) -> None:
     """Find stored points by kernel, board, benchmark, configuration, date or hash."""
     if ctx.invoked_subcommand is None:
-        _list_runs_or_points(search, points=points, as_json=as_json)
+        _print_runs_or_measurement_points(search, points=points, as_json=as_json)
 
 
 def print_list_of_runs(*, as_json: bool) -> None:
     """Prints the existing runs, or all their points as JSON."""
-    _list_runs_or_points(_StoredPointSearch((default_runs_folder(),), {}), points=False, as_json=as_json)
+    _print_runs_or_measurement_points(_StoredPointSearch((default_runs_folder(),), {}), points=False, as_json=as_json)
 
 
-def _list_runs_or_points(search: _StoredPointSearch, *, points: bool, as_json: bool) -> None:
+def _print_runs_or_measurement_points(search: _StoredPointSearch, *, points: bool, as_json: bool) -> None:
     """Prints the runs with points that a search finds, or these points as a table or as JSON."""
     from rtoslab.archive import summarize_archived_runs, summarize_runs  # noqa: PLC0415
 
@@ -178,7 +178,7 @@ def runs_export_command(output: Path | None, form: str | None, samples: bool, se
         FIGURE_COLUMNS,
         SAMPLE_COLUMNS,
         export_rows_of_measured_values,
-        export_rows_of_samples,
+        table_rows_of_latency_samples,
     )
 
     chosen = form or (file_format_by_suffix(output) if output else "csv")
@@ -190,7 +190,7 @@ def runs_export_command(output: Path | None, form: str | None, samples: bool, se
             "No stored point matches these conditions, so nothing was exported; `rtoslab runs` lists the stored points."
         )
     rows, columns = (
-        (export_rows_of_samples(stored_points), SAMPLE_COLUMNS)
+        (table_rows_of_latency_samples(stored_points), SAMPLE_COLUMNS)
         if samples
         else (export_rows_of_measured_values(stored_points), FIGURE_COLUMNS)
     )

@@ -18,8 +18,8 @@ from rtoslab.intake import read_text
 from rtoslab.targets import (
     MOST_CYCLES,
     DrivenPinLevel,
-    SimulationRequest,
     SimulationResult,
+    SimulationRunOptions,
     parse_pin_number,
     parse_serial_input_script,
     require_board_has_cores,
@@ -168,7 +168,7 @@ def sim_command(
     """
     facts = find_board(find_checkout_root(), board).facts
     require_board_has_cores(facts, cores)
-    request = SimulationRequest(
+    request = SimulationRunOptions(
         until=until,
         between=between,
         typed=b"".join(unescape_text(text) for text in typed),

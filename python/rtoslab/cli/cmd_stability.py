@@ -31,10 +31,10 @@ from rtoslab.reports import ReportDocument, report_formats
 from rtoslab.stability import (
     JudgedPaper,
     JudgedStatement,
-    judge_statements_in_builds,
-    merge_stability_rows,
+    judge_paper_claims_in_builds,
+    merge_claim_stability_rows,
     placement_overview_document,
-    plan_statement_stability_measurements,
+    plan_paper_claim_stability_points,
     read_stability_file,
     stability_file_path,
     statement_stability_report,
@@ -145,7 +145,7 @@ def stability_command(
             f"{path_from_working_directory(path)} does not exist, so there are no values of builds; measure "
             f"them with `rtoslab stability {paper.key} --measure`, or give --values FILE."
         )
-    judged = judge_statements_in_builds(catalogue, paper, read_stability_file(path))
+    judged = judge_paper_claims_in_builds(catalogue, paper, read_stability_file(path))
     if as_json:
         print_json_answer(_claim_stability_as_json(judged))
     _write_and_print_report(statement_stability_report(judged), outputs, quiet=as_json)
@@ -166,7 +166,7 @@ def code_placement_overview_of_papers(catalogue: Catalogue) -> ReportDocument:
     folders = {key: find_paper(catalogue, key) for key in read_papers(catalogue)}
     paths = {key: stability_file_path(catalogue.root, key) for key in folders}
     judged = [
-        judge_statements_in_builds(catalogue, folders[key], read_stability_file(path))
+        judge_paper_claims_in_builds(catalogue, folders[key], read_stability_file(path))
         for key, path in paths.items()
         if path.is_file()
     ]
@@ -199,7 +199,7 @@ def _measure_builds(
     """Measures all builds of a paper's kernels, and stores their values in the file `path`. Returns the exit code."""
     root = catalogue.root
     earlier = read_stability_file(path) if kernels and path.is_file() else None
-    whole = plan_statement_stability_measurements(catalogue, paper, placements, kernels, with_switches=with_switches)
+    whole = plan_paper_claim_stability_points(catalogue, paper, placements, kernels, with_switches=with_switches)
     if not whole.points:
         raise PlanError(
             f"The sources of all kernels of {paper.key} are missing; add a tree or an export of one "
@@ -215,7 +215,7 @@ def _measure_builds(
     print_failed_measurements([result for result in results if result.status == "failed"])
     stored = RunDirectory.open_run_directory(folder).read_measured_points()
     content = stored_rows_of_run(catalogue, paper, whole, placements, stored, results)
-    content = merge_stability_rows(earlier, content, kernels) if earlier else content
+    content = merge_claim_stability_rows(earlier, content, kernels) if earlier else content
     write_stability_file(path, content)
     size = f"{path.stat().st_size / 1024:,.0f} kB"
     click.echo(
@@ -240,7 +240,7 @@ def _claim_stability_as_json(judged: JudgedPaper) -> dict[str, Any]:
     return {
         "paper": judged.paper.key,
         "placements": judged.stored.placements,
-        "deviations": judged.stored.deviations_by_kernel,
+        "deviations": judged.stored.port_contract_deviations_by_kernel,
         "factors": {factor.name: list(factor.levels) for factor in judged.stored.factors},
         "builds": [list(build.levels) for build in judged.builds],
         "statements": [_statement_as_json(statement) for statement in judged.statements],

@@ -19,13 +19,13 @@ from rtoslab.cli.names import (
     DurationParam,
     PlanOrBenchmarkParam,
     file_format_by_suffix,
-    options_on_command_line,
+    options_given_on_command_line,
     report_file_option,
 )
 from rtoslab.cli.sections import print_report_document
 from rtoslab.cli.sweep_placements import measure_benchmark_in_code_placements
 from rtoslab.measure import MeasurementPointOutcome, MeasureOptions, measure_points_of_plan
-from rtoslab.parity import COSTS_FILE, configuration_costs_from_points, read_cost_file, update_cost_file
+from rtoslab.parity import COSTS_FILE, configuration_costs_from_points, read_cost_file, update_configuration_cost_file
 from rtoslab.plan import PlanOptions
 from rtoslab.reports import report_formats
 from rtoslab.results import MeasuredPoint
@@ -129,7 +129,7 @@ def _sweep_options_of_plan(
     for output in outputs:
         write_report(report_formats()[file_format_by_suffix(output)](make_sweep_report(sweep.title, stored)), output)
     if costs:
-        update_cost_file(
+        update_configuration_cost_file(
             configuration_costs_from_points(
                 [point.result for point in stored if isinstance(point.result, MeasuredPoint)],
                 results_depending_on_addresses(stored),
@@ -157,7 +157,7 @@ def _sweep_options_of_plan(
 
 def _require_options_unused(context: click.Context, subject: str, *options: str) -> None:
     """Raises PlanError if the user gave one of these options, which a sweep of this subject does not have."""
-    given = options_on_command_line(context, *options)
+    given = options_given_on_command_line(context, *options)
     if given:
         option = {"window_ms": "--for"}.get(given[0], f"--{given[0]}")
         raise PlanError(f"A sweep over {subject} has no {option}; leave it out, or see `rtoslab sweep --help`.")

@@ -11,8 +11,8 @@ from rtoslab.base import EXIT_OK, PlanError, UnknownNameError, find_checkout_roo
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.early_end import print_json_answer
-from rtoslab.cli.names import options_on_command_line
-from rtoslab.cli.observation import OBSERVATION_PARAMETERS, exit_code_of_run, observation_options
+from rtoslab.cli.names import options_given_on_command_line
+from rtoslab.cli.observation import OBSERVATION_PARAMETERS, add_run_observation_options, exit_code_of_run
 from rtoslab.instruments import (
     NAMED_QUERIES,
     ImageObservationOptions,
@@ -39,7 +39,7 @@ _SUFFIXES = {_TRACE_SUFFIX, ".vcd"}
     "-o", "--output", "outputs", type=click.Path(path_type=Path), multiple=True, metavar="FILE.pftrace|FILE.vcd",
     help="Perfetto (.pftrace) or VCD (.vcd); may be repeated.",
 )  # fmt: skip
-@observation_options
+@add_run_observation_options
 @click.option(
     "--within",
     "limit_cycles",
@@ -95,7 +95,7 @@ def trace_command(
         raise PlanError("--json prints the answer to a question; name one, such as `load`.")
     _require_known_trace_query(question, names)
     if Path(subject).suffix == _TRACE_SUFFIX:
-        given = options_on_command_line(context, *OBSERVATION_PARAMETERS)
+        given = options_given_on_command_line(context, *OBSERVATION_PARAMETERS)
         if given:
             raise PlanError(f"{subject} is a trace already; leave --{given[0].replace('_', '-')} out.")
         if question is None or outputs:
@@ -141,7 +141,7 @@ def _print_trace_query_result(
     elif question in NAMED_QUERIES:
         table = database.answer_predefined_query(question)
     else:
-        table = database.answer_query(question)
+        table = database.run_sql_query_on_trace(question)
     if as_json:
         print_json_answer(table.as_json())
         return

@@ -26,10 +26,10 @@ from rtoslab.worst_case import (
     default_sweep_folder,
     find_worst_case_interrupt_latency,
     inject_interrupt_at_every_cycle,
+    kernel_services_of_background_task,
     parse_sweep_cycle_range,
     prepare_benchmark_sweep_scenario,
     prepare_elf_image_sweep_scenario,
-    services_to_pick,
     settings_for_background_service_calls,
     sweep_manifest,
     worst_case_latency_report,
@@ -118,7 +118,7 @@ def worst_case_command(
         if not quiet:
             click.echo(f"\r{phase:<60}\r", err=True, nl=False)
 
-    def print_arrivals(done: int, all_of_them: int) -> None:
+    def print_interrupt_sweep_progress(done: int, all_of_them: int) -> None:
         """Prints how many cycles of how many were tried."""
         print_progress(f"{done:,} of {all_of_them:,}")
 
@@ -139,7 +139,9 @@ def worst_case_command(
     began = time.monotonic()
     ended: SweepInterruptedError | None = None
     try:
-        arrivals = inject_interrupt_at_every_cycle(scenario, chosen_span, threads=threads, progress=print_arrivals)
+        arrivals = inject_interrupt_at_every_cycle(
+            scenario, chosen_span, threads=threads, progress=print_interrupt_sweep_progress
+        )
     except SweepInterruptedError as cause:
         ended, chosen_span, arrivals = cause, cause.span, cause.arrivals
     seconds = time.monotonic() - began
@@ -183,7 +185,7 @@ def _options_for_single_kernel_service(catalogue: Catalogue, program: str, servi
     facts = catalogue.find_benchmark(program).facts
     picked = settings_for_background_service_calls(facts, service)
     if not picked:
-        raise UnknownNameError(f"service that {facts.id} calls", service, services_to_pick(facts))
+        raise UnknownNameError(f"service that {facts.id} calls", service, kernel_services_of_background_task(facts))
     return picked
 
 

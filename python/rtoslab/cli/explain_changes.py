@@ -19,8 +19,8 @@ from rtoslab.papers import (
     ConfigurationChangeTrial,
     alternative_configurations_of_paper,
     combine_best_changes,
-    distance_from_paper_without_change,
     evaluate_configuration_changes,
+    paper_deviation_without_setting_change,
     plan_paper_points_with_setup_changes,
     single_change_setups,
 )
@@ -72,7 +72,7 @@ def explain_distance_from_paper(
     if points is None:
         return EXIT_OK
     single_changes = evaluate_configuration_changes(catalogue, paper, singles, points, options)
-    plain = distance_from_paper_without_change(catalogue, paper, points, options)
+    plain = paper_deviation_without_setting_change(catalogue, paper, points, options)
     joined = [*combine_best_changes(plain, single_changes), *alternative_configurations_of_paper(paper)]
     seen = measure_changed_builds(joined, folder / "together", dry=False) if joined else None
     both = evaluate_configuration_changes(catalogue, paper, joined, seen, options) if seen else []
@@ -90,7 +90,7 @@ def explain_distance_from_paper(
             "in the suites instead."
         )
         print_failed_measurements(failed.values())
-    click.echo(best_change_sentence(plain, single_changes, both))
+    click.echo(best_setting_change_sentence(plain, single_changes, both))
     return code
 
 
@@ -110,17 +110,17 @@ def _build_changes_section(
     moving = [trial for trial in single_changes if trial.distance_after != trial.distance_before]
     note = f"{count_with_noun(len(single_changes) - len(moving), 'other change')} tried; no figure changed."
     tables = [
-        TableData("Single changes", columns, [_distance_before_and_after_change_row(trial) for trial in moving], note)
+        TableData("Single changes", columns, [_paper_deviation_change_table_row(trial) for trial in moving], note)
     ]
     tables += (
-        [TableData("Several together", columns, [_distance_before_and_after_change_row(trial) for trial in both])]
+        [TableData("Several together", columns, [_paper_deviation_change_table_row(trial) for trial in both])]
         if both
         else []
     )
     return ReportSection("explain", f"Which change brings our figures closer to {paper.key}", (prose,), (), tables)
 
 
-def _distance_before_and_after_change_row(trial: ConfigurationChangeTrial) -> list[str]:
+def _paper_deviation_change_table_row(trial: ConfigurationChangeTrial) -> list[str]:
     """Returns a table row with how far our figures are from the paper's before and after a change."""
     return [
         trial.setup.title,
@@ -131,7 +131,7 @@ def _distance_before_and_after_change_row(trial: ConfigurationChangeTrial) -> li
     ]
 
 
-def best_change_sentence(
+def best_setting_change_sentence(
     plain: float, single_changes: Sequence[ConfigurationChangeTrial], both: Sequence[ConfigurationChangeTrial]
 ) -> str:
     """Returns a sentence on the single change that helps most, and on a combination that comes still closer."""
@@ -167,7 +167,7 @@ def _paper_changes_as_json(
     """Returns all changes, with how far our figures are from the paper's, as a JSON object. `folder`: the run
     directory."""
 
-    def changes_as_json(trials: Sequence[ConfigurationChangeTrial]) -> list[dict[str, Any]]:
+    def setting_change_trials_as_json(trials: Sequence[ConfigurationChangeTrial]) -> list[dict[str, Any]]:
         """Returns a JSON object for each change."""
         return [
             {"change": trial.setup.title, "figures": trial.changed_figures, "before": trial.distance_before,
@@ -178,6 +178,6 @@ def _paper_changes_as_json(
     return {
         "run": str(folder),
         "distance": plain,
-        "alone": changes_as_json(single_changes),
-        "together": changes_as_json(both),
+        "alone": setting_change_trials_as_json(single_changes),
+        "together": setting_change_trials_as_json(both),
     }

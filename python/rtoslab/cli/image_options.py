@@ -8,7 +8,7 @@ import click
 from rtoslab.base import PlanError
 from rtoslab.catalogue import DEFAULT_BOARD
 from rtoslab.cli.names import split_names
-from rtoslab.targets import DeviceRequest, parse_device_request
+from rtoslab.targets import BusDeviceRequest, parse_device_request
 
 if TYPE_CHECKING:
     from rtoslab.catalogue import Catalogue
@@ -23,7 +23,7 @@ attach_option = click.option(
 )
 
 
-def parse_devices(texts: Sequence[str]) -> tuple[DeviceRequest, ...]:
+def parse_devices(texts: Sequence[str]) -> tuple[BusDeviceRequest, ...]:
     """Returns the devices that the texts of `--attach` name. Raises PlanError."""
     return tuple(parse_device_request(text) for text in texts)
 

@@ -65,7 +65,7 @@ def kernel_conformance_command(
             print_json_answer(_conformance_as_json([verdict]), indent=2)
         else:
             _print_conformance_checks(PlainConsole(), verdict)
-        return EXIT_OK if verdict.is_conformant else EXIT_POINT_FAILED
+        return EXIT_OK if verdict.is_kernel_port_conformant else EXIT_POINT_FAILED
     chosen = dict(config) if clock is None else {**dict(config), "clock_hz": str(clock)}
     kernel_names, board_names = split_names(kernels, catalogue.buildable_kernels), split_names(boards, catalogue.boards)
     points = points_of_conformance_suite(catalogue, PlanOptions(kernel_names, board_names, cores, config=chosen))
@@ -82,14 +82,14 @@ def kernel_conformance_command(
         )
     return (
         EXIT_OK
-        if built and verdicts and all(conformance.is_conformant for conformance in verdicts)
+        if built and verdicts and all(conformance.is_kernel_port_conformant for conformance in verdicts)
         else EXIT_POINT_FAILED
     )
 
 
 def _conformance_as_json(verdicts: Sequence[ConformanceVerdict]) -> list[dict[str, Any]]:
     """Returns the results of conformance suites as JSON objects."""
-    return [{**verdict.model_dump(mode="json"), "holds": verdict.is_conformant} for verdict in verdicts]
+    return [{**verdict.model_dump(mode="json"), "holds": verdict.is_kernel_port_conformant} for verdict in verdicts]
 
 
 def _run_conformance_suite_for_points(
@@ -125,19 +125,19 @@ def _run_conformance_suite_for_points(
 def _conformance_summary_table(verdicts: Sequence[ConformanceVerdict]) -> Table:
     """Returns a table of all conformance suites, with those that failed first."""
     table = Table("kernel", "board", "cores", "checks", "", title="All suites", title_justify="left")
-    for conformance in sorted(verdicts, key=lambda verdict: verdict.is_conformant):
+    for conformance in sorted(verdicts, key=lambda verdict: verdict.is_kernel_port_conformant):
         failing = [finding.title for finding in conformance.findings if finding.outcome is CheckOutcome.FAILS]
         words = (
             "holds"
-            if conformance.is_conformant
+            if conformance.is_kernel_port_conformant
             else f"fails: {', '.join(failing) or conformance.failure or 'nothing was checked'}"
         )
-        colour = "green" if conformance.is_conformant else "red"
+        colour = "green" if conformance.is_kernel_port_conformant else "red"
         table.add_row(
             conformance.kernel,
             conformance.board,
             str(conformance.cores),
-            conformance.outcome_counts_text,
+            conformance.conformance_outcome_counts_text,
             colour_text(words, colour),
         )
     return table
@@ -165,4 +165,4 @@ def _print_conformance_checks(console: PlainConsole, verdict: ConformanceVerdict
         console.print(f"n/a {', '.join(titles)}: {reason}", markup=False)
     if verdict.failure is not None:
         console.print(f"The suite stopped before its end: {verdict.failure}", markup=False)
-    console.print(f"{name}: {verdict.outcome_counts_text}.", markup=False)
+    console.print(f"{name}: {verdict.conformance_outcome_counts_text}.", markup=False)

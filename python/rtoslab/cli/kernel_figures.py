@@ -17,7 +17,7 @@ from rtoslab.calibrate import (
     SiliconCalibrationFile,
     kernel_values_for_silicon_file,
     kernel_values_measured_in_runs,
-    pair_silicon_and_virtual_figures,
+    pair_silicon_and_virtual_measurements,
     read_calibration_table,
 )
 from rtoslab.catalogue import Catalogue
@@ -28,7 +28,7 @@ ALL = "all"
 
 
 @dataclass(frozen=True, slots=True)
-class KernelFiguresRequest:
+class KernelMeasurementRequest:
     """A request of `rtoslab calibrate` to measure kernel figures."""
 
     board: str
@@ -39,7 +39,7 @@ class KernelFiguresRequest:
     jobs: int
     folder: Path
 
-    def make_plan_options(self) -> PlanOptions:
+    def make_measurement_plan_options(self) -> PlanOptions:
         """Returns the options of the plan by which the figures are measured.
 
         A real board has its own counter as the only instrument.
@@ -47,9 +47,9 @@ class KernelFiguresRequest:
         return PlanOptions([self.kernel], [self.board], None, self.window_ms, {"instrument": "counter"})
 
 
-def kernel_values_request(
+def make_kernel_measurement_request(
     figures: str, board: str, kernel: str, window_ms: int | None, repeats: int, jobs: int, out: Path | None
-) -> KernelFiguresRequest:
+) -> KernelMeasurementRequest:
     """Returns the request to measure the kernel figures that a user names: `all`, or benchmarks and suites.
 
     Raises UnknownNameError, or PlanError if none of them can be measured.
@@ -60,8 +60,10 @@ def kernel_values_request(
     names = (
         read_calibration_table(catalogue).figures if all_of_them else tuple(part.strip() for part in figures.split(","))
     )
-    request = KernelFiguresRequest(board, kernel, names, window_ms or DEFAULT_WINDOW_MS, repeats, jobs, out or Path())
-    plan = make_measurement_plan(catalogue, names, request.make_plan_options())
+    request = KernelMeasurementRequest(
+        board, kernel, names, window_ms or DEFAULT_WINDOW_MS, repeats, jobs, out or Path()
+    )
+    plan = make_measurement_plan(catalogue, names, request.make_measurement_plan_options())
     if all(point.not_applicable is not None for point in plan.points):
         raise PlanError(
             f"{figures} cannot be measured with {kernel} on {board}; choose other benchmarks with --figures."
@@ -70,8 +72,8 @@ def kernel_values_request(
 
 
 def change_request_to_stored_calibration(
-    request: KernelFiguresRequest, silicon: SiliconCalibrationFile
-) -> KernelFiguresRequest:
+    request: KernelMeasurementRequest, silicon: SiliconCalibrationFile
+) -> KernelMeasurementRequest:
     """Returns the request changed so that it measures the figures of a stored calibration. Raises PlanError if it has
     none."""
     figures = silicon.kernel_figures
@@ -81,7 +83,7 @@ def change_request_to_stored_calibration(
 
 
 def measure_kernel_values_on_real_board(
-    request: KernelFiguresRequest, targets: Mapping[str, ConnectedBoard]
+    request: KernelMeasurementRequest, targets: Mapping[str, ConnectedBoard]
 ) -> KernelMeasuredValues:
     """Measures the requested kernel figures on a real board.
     Points that are in the folder already are not measured again.
@@ -89,12 +91,12 @@ def measure_kernel_values_on_real_board(
     runs = [request.folder / f"silicon-{number}" for number in range(1, request.repeats + 1)]
     for run_folder in runs:
         click.echo(f"Kernel figures on the real board, into {run_folder}.", err=True)
-        measure_on_connected_boards(request.names, request.make_plan_options(), targets, run_folder)
+        measure_on_connected_boards(request.names, request.make_measurement_plan_options(), targets, run_folder)
     return kernel_values_for_silicon_file(request.kernel, request.window_ms, kernel_values_measured_in_runs(runs))
 
 
 def compare_silicon_with_virtual_board(
-    request: KernelFiguresRequest, silicon: KernelMeasuredValues, settings: Mapping[str, int]
+    request: KernelMeasurementRequest, silicon: KernelMeasuredValues, settings: Mapping[str, int]
 ) -> list[KernelFigure]:
     """Measures the same kernel figures on the virtual board. Returns each beside silicon's. `settings`: those that fit
     silicon."""
@@ -102,11 +104,11 @@ def compare_silicon_with_virtual_board(
     # Another fit is another measurement, and a folder holds one.
     name = "fitted-" + hashlib.sha256(to_canonical_json(dict(settings)).encode()).hexdigest()[:8]
     fitted = _measure_on_virtual_board(request, name, settings) if settings else None
-    return pair_silicon_and_virtual_figures(silicon.board_measured_values(), default, fitted)
+    return pair_silicon_and_virtual_measurements(silicon.kernel_values_measured_on_board(), default, fitted)
 
 
 def _measure_on_virtual_board(
-    request: KernelFiguresRequest, name: str, settings: Mapping[str, int]
+    request: KernelMeasurementRequest, name: str, settings: Mapping[str, int]
 ) -> BoardMeasuredValues:
     """Measures the requested kernel figures on the virtual board under these settings. `name`: of the folder for the
     run."""
@@ -137,11 +139,11 @@ def kernel_value_comparisons_as_json(compared: Sequence[KernelFigure], missing: 
             "error_cycles": figure.silicon.error_cycles,
             "repeats": list(figure.silicon.repeats),
             "default_cycles": figure.default_cycles,
-            "default_differs_by_cycles": figure.difference_cycles(),
+            "default_differs_by_cycles": figure.virtual_minus_silicon_cycles(),
             "default_differs_by_percent": figure.percent_difference_from_silicon(),
             "fitted_cycles": figure.fitted_cycles,
-            "agrees_with_default": figure.is_virtual_value_within_error_bar(),
-            "agrees_with_fit": figure.is_virtual_value_within_error_bar(fitted=True),
+            "agrees_with_default": figure.is_virtual_value_within_silicon_error(),
+            "agrees_with_fit": figure.is_virtual_value_within_silicon_error(fitted=True),
         }
         for figure in compared
     }

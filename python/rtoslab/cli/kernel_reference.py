@@ -146,7 +146,9 @@ def _refresh_paper_reference(
     """
     paper = find_paper(catalogue, name)
     whole = plan_paper_experiments(catalogue, paper, PlanOptions())
-    kernels = [item for item in _reference_kernels(paper) if item in (chosen or catalogue.buildable_kernels)]
+    kernels = [
+        item for item in _paper_kernels_with_reference_results(paper) if item in (chosen or catalogue.buildable_kernels)
+    ]
     points = tuple(point for point in whole.points if point.kernel in kernels)
     if not points:
         named = ", ".join(chosen) or "a kernel whose sources you added"
@@ -183,7 +185,7 @@ def _refresh_paper_reference(
     return EXIT_POINT_FAILED if unbuilt else exit_code_of_points([outcome.result for outcome in outcomes])
 
 
-def _reference_kernels(paper: PaperFolder) -> list[str]:
+def _paper_kernels_with_reference_results(paper: PaperFolder) -> list[str]:
     """Returns the kernels of a paper whose results are stored as reference results.
 
     Kernels that come with rtoslab are measured in every run. Their reference results add further placements.

@@ -238,10 +238,10 @@ def _check_kernel_port_conformance(catalogue: Catalogue, point: PlannedPoint) ->
     except RtoslabError as cause:
         click.echo(str(cause))
         return False
-    click.echo(f"{point.label}: {verdict.outcome_counts_text}.")
-    if not verdict.is_conformant:
+    click.echo(f"{point.label}: {verdict.conformance_outcome_counts_text}.")
+    if not verdict.is_kernel_port_conformant:
         click.echo(f"`rtoslab kernel conformance --kernel {point.kernel} --board {point.board}` shows every check.")
-    return verdict.is_conformant
+    return verdict.is_kernel_port_conformant
 
 
 @kernel_tree_command.command("remove")

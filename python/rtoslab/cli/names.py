@@ -247,6 +247,6 @@ def parse_option_integer(text: str, option: str) -> int:
         raise click.BadParameter(f"{option}: {cause}") from None
 
 
-def options_on_command_line(context: click.Context, *options: str) -> list[str]:
+def options_given_on_command_line(context: click.Context, *options: str) -> list[str]:
     """Returns those of these options that the user gave on the command line, by their parameters' names."""
     return [option for option in options if context.get_parameter_source(option) is ParameterSource.COMMANDLINE]

@@ -61,7 +61,7 @@ OBSERVATION_PARAMETERS = ("kernel", "board", "cores", "config", "window_ms", "st
 """The parameters of these options."""
 
 
-def observation_options(command: Callable[..., Any]) -> Callable[..., Any]:
+def add_run_observation_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Returns the command with added options that choose a run to observe. It gets their values as `choice`."""
 
     @wraps(command)

@@ -21,7 +21,7 @@ from rtoslab.base import (
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.early_end import print_json_answer
-from rtoslab.cli.names import file_format_by_suffix, options_on_command_line
+from rtoslab.cli.names import file_format_by_suffix, options_given_on_command_line
 from rtoslab.compare import MeasuredValueLimits
 from rtoslab.instruments import table_for_terminal
 from rtoslab.intake import printable_path
@@ -30,7 +30,7 @@ from rtoslab.project import (
     Project,
     ProjectRegressionGateResult,
     changes_not_exceeding_limits_table,
-    judge_project,
+    judge_project_against_baseline,
     judgement_as_json,
     judgement_as_junit,
     judgement_as_markdown,
@@ -93,7 +93,7 @@ def _file_owner_user_id(path: Path) -> int | None:
 
 def require_options_not_in_project(context: click.Context, *options: str) -> None:
     """Raises PlanError if the user gave one of these options, which a project says itself."""
-    wrong = options_on_command_line(context, *options)
+    wrong = options_given_on_command_line(context, *options)
     if wrong:
         option = {"name": "NAME", "out": "--out", "jobs": "--jobs"}.get(wrong[0], f"--{wrong[0].replace('_', '-')}")
         raise PlanError(
@@ -110,20 +110,26 @@ def compare_project_with_baseline(
     The arguments override the settings of the project.
     """
     project = read_project(folder)
-    rules = MeasuredValueLimits.merge_stored_and_requested_limits(project.gate.limits, limits)
+    rules = MeasuredValueLimits.merge_baseline_and_requested_limits(project.gate.limits, limits)
     if dry_run:
         return _print_project_plan(project)
     baseline = read_project_baseline(folder / project.gate.baseline)
     root = find_checkout_root()
     figures = measure_project(Catalogue(root), project, folder, _print_on_stderr)
-    judged = judge_project(baseline.values_by_measured_image(), figures, rules, moved=moved or project.gate.moved)
+    judged = judge_project_against_baseline(
+        baseline.values_by_measured_image(), figures, rules, moved=moved or project.gate.moved
+    )
     if baseline.simulator != simulator_sources_digest(root)[:_SHORT]:
         judged = replace(judged, notes=(*judged.notes, "the baseline was measured with another virtual board"))
     for output in outputs:
         write_file_atomically(output, _render_project_gate_report(judged, output), "the report")
     unequal = _baseline_compiler_mismatch_action(judged, other_compiler or project.gate.other_compiler)
     code = (
-        EXIT_OK if unequal == "skip" else EXIT_ERROR if judged.unanswered or unequal else _judgement_exit_code(judged)
+        EXIT_OK
+        if unequal == "skip"
+        else EXIT_ERROR
+        if judged.unanswered or unequal
+        else _baseline_comparison_exit_code(judged)
     )
     if as_json:
         print_json_answer({**judgement_as_json(judged), "exit_code": code})
@@ -140,7 +146,7 @@ def compare_project_with_baseline(
     return code
 
 
-def _judgement_exit_code(judged: ProjectRegressionGateResult) -> int:
+def _baseline_comparison_exit_code(judged: ProjectRegressionGateResult) -> int:
     """Returns the exit code of a comparison with a baseline: 3 for a regression, else 0."""
     return EXIT_REGRESSION if judged.has_regression_or_exceeded_budget else EXIT_OK
 

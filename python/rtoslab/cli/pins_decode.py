@@ -11,7 +11,7 @@ from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, PlanError, find_checkout_ro
 from rtoslab.captures import (
     OUT,
     LogicLevelCapture,
-    PinRecording,
+    PinEdgeRecording,
     PulseTrain,
     VoltageThreshold,
     find_pulses,
@@ -119,7 +119,7 @@ def pins_decode_command(
     return EXIT_OK
 
 
-def _measurement_pin_pulses_by_series(recording: PinRecording) -> dict[str, PulseTrain]:
+def _measurement_pin_pulses_by_series(recording: PinEdgeRecording) -> dict[str, PulseTrain]:
     """Returns the pulses on the virtual board's measurement pin, by latency series."""
     return recording.pulses_by_series(recording.capture.find_logic_channel(OUT), recording.capture)
 

@@ -10,7 +10,7 @@ from rtoslab.base import EXIT_OK, STANDARD_OUTPUT, CaptureError, PlanError, coun
 from rtoslab.captures import (
     OUT,
     LiveCaptureRun,
-    PinRecording,
+    PinEdgeRecording,
     capture_format_modules,
     choose_capture_format,
     parse_analyzer_wires,
@@ -168,7 +168,7 @@ def capture_running_benchmark(
     return EXIT_OK
 
 
-def _warn_of_short_pulses(virtual: PinRecording, analyzer: LogicAnalyzer) -> None:
+def _warn_of_short_pulses(virtual: PinEdgeRecording, analyzer: LogicAnalyzer) -> None:
     """Warns on stderr if the run has pulses that are shorter than the time between two samples of the analyzer."""
     short, count = virtual.count_pulses_shorter_than(1 / analyzer.rate_hz)
     if short:

@@ -21,7 +21,6 @@ from rtoslab.choose import (
     KernelBoardMatrix,
     abridged_manifest_by_board,
     boards_to_compare,
-    figure_rows_of_observation,
     kernel_board_matrix_path,
     kernel_board_matrix_rows,
     kernels_to_compare,
@@ -29,6 +28,7 @@ from rtoslab.choose import (
     plan_of_compared_points,
     read_kernel_board_matrix,
     replace_boards_in_kernel_board_matrix,
+    value_rows_from_observed_runs,
     write_kernel_board_matrix,
 )
 from rtoslab.cli.choices import dry_run_option, jobs_option
@@ -129,7 +129,7 @@ def _measure_kernel_matrix(
     version = next((row.version for row in rows if row.version), "")
     for board in dict.fromkeys(row.stands_for.board for row in rows if row.values):
         count = min(placements, _OBSERVED_PLACEMENTS)
-        rows += figure_rows_of_observation(
+        rows += value_rows_from_observed_runs(
             catalogue, kernel, board, version, placements=count, place_matters=board in matters, say=_print_on_stderr
         )
     path = kernel_board_matrix_path(catalogue.root, kernel)

@@ -8,7 +8,7 @@ from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, find_checkout_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.console import path_from_working_directory
 from rtoslab.cli.early_end import print_json_answer
-from rtoslab.verify import verify_folder
+from rtoslab.verify import verify_run_or_sweep_folder
 
 
 @click.command("verify", short_help="Check stored runs against their raw data.")
@@ -21,7 +21,7 @@ def runs_verify_command(runs: tuple[Path, ...], as_json: bool) -> int:
     file changed since it was stored. Exit code 3 if anything differs.
     """
     catalogue = Catalogue(find_checkout_root())
-    checks = [check for path in runs for check in verify_folder(catalogue, path)]
+    checks = [check for path in runs for check in verify_run_or_sweep_folder(catalogue, path)]
     wrong = [check for check in checks if check.differences]
     if as_json:
         parts = [

@@ -15,15 +15,15 @@ from rtoslab.compare.baseline import (
     read_regression_baseline_file,
     write_baseline,
 )
-from rtoslab.compare.comparison import FigureChange, MeasurementRunComparison, compare_run_sides
+from rtoslab.compare.comparison import FigureChange, MeasurementRunComparison, compare_runs_or_baselines
 from rtoslab.compare.document import comparison_document, fastest_and_slowest_sentence
 from rtoslab.compare.gate import (
     RegressionGateResult,
     compare_run_with_baseline,
-    first_three_clauses_text,
     gate_verdict_text,
     measurement_plan_for_baseline,
     regression_gate_document,
+    shorten_clause_list_to_three,
     without_moved_code_regressions,
 )
 from rtoslab.compare.history import history_document_of_measured_values

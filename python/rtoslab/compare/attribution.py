@@ -63,13 +63,15 @@ def cycle_differences_by_function(pair: MeasuredPointPair) -> list[FunctionCycle
     for name in {*cycles_before, *cycles_after}:
         before, after, entries, entries_after = (figure.get(name, 0.0) for figure in figures)
         parts.append(
-            FunctionCycleDifference(name, before, after, entries, entries_after, _function_code_change_kind(name, pair))
+            FunctionCycleDifference(
+                name, before, after, entries, entries_after, _classify_function_code_change(name, pair)
+            )
         )
     shown = [part for part in parts if abs(part.additional_function_cycles) >= LEAST_CYCLES]
     return sorted(shown, key=lambda part: (-abs(part.additional_function_cycles), part.function))
 
 
-def _function_code_change_kind(name: str, pair: MeasuredPointPair) -> str:
+def _classify_function_code_change(name: str, pair: MeasuredPointPair) -> str:
     """Returns whether a function's code on the second side is the `same`, `moved` (to another address) or `changed`.
     Empty if unknown."""
     sides = [

@@ -16,7 +16,7 @@ from pydantic import Field
 from rtoslab.analyses import NamedMetricValue, unit_of_measured_value
 from rtoslab.base import (
     PlanError,
-    StrictModel,
+    StrictFileSchemaModel,
     digest_of_values,
     make_folder,
     toml_lines,
@@ -24,7 +24,7 @@ from rtoslab.base import (
     write_file_atomically,
 )
 from rtoslab.catalogue import read_validated_toml
-from rtoslab.compare.brief_manifest import shorten_manifest
+from rtoslab.compare.brief_manifest import shorten_manifest_for_baseline
 from rtoslab.compare.executions import ExecutedFunction
 from rtoslab.compare.rules import parse_growth_limits
 from rtoslab.compare.sides import ComparedMeasurementSet, MeasuredPointValues
@@ -36,7 +36,7 @@ UNSEALED: Final = 1
 """The format of baselines without a seal."""
 
 
-class BaselineMeasurementPoint(StrictModel):
+class BaselineMeasurementPoint(StrictFileSchemaModel):
     """One measured point of a baseline with its figures, and what they depend on."""
 
     benchmark: str
@@ -66,7 +66,7 @@ class BaselineMeasurementPoint(StrictModel):
         return PointId(title=self.benchmark, **self.model_dump(include=axes))
 
 
-class Baseline(StrictModel):
+class Baseline(StrictFileSchemaModel):
     """The content of `baselines/<name>.toml`: stored figures that later runs are compared with."""
 
     format: int = FORMAT
@@ -128,7 +128,7 @@ def with_shortened_manifests(side: ComparedMeasurementSet) -> ComparedMeasuremen
     """Returns one side of a comparison with its manifests shortened to what a baseline stores."""
     return ComparedMeasurementSet(
         side.name,
-        [replace(figure, manifest=shorten_manifest(figure.manifest)) for figure in side.figures],
+        [replace(figure, manifest=shorten_manifest_for_baseline(figure.manifest)) for figure in side.figures],
     )
 
 
@@ -181,7 +181,7 @@ def make_regression_baseline(side: ComparedMeasurementSet, rules: Mapping[str, s
         raise PlanError(
             f"{point.benchmark} {point.kernel} {point.board} has no figure ({why}); a baseline needs measured points."
         )
-    briefs = [shorten_manifest(figure.manifest) for figure in side.figures]
+    briefs = [shorten_manifest_for_baseline(figure.manifest) for figure in side.figures]
     shared = {key: value for key, value in briefs[0].items() if all(brief[key] == value for brief in briefs)}
     points = tuple(
         BaselineMeasurementPoint(

@@ -33,7 +33,7 @@ _HASHED: Final = {
 _SHORT: Final = 12
 
 
-def shorten_manifest(flat: Mapping[str, str]) -> dict[str, str]:
+def shorten_manifest_for_baseline(flat: Mapping[str, str]) -> dict[str, str]:
     """Returns a flat manifest (key path -> text) shortened to what a baseline stores. Empty for an empty manifest."""
     if not flat:
         return {}

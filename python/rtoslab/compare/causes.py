@@ -49,7 +49,7 @@ class CycleDifferenceExplanation:
     """A clause."""
 
 
-def find_difference_reason(before: MeasuredPointValues, after: MeasuredPointValues) -> CycleDifferenceExplanation:
+def find_cycle_difference_reason(before: MeasuredPointValues, after: MeasuredPointValues) -> CycleDifferenceExplanation:
     """Returns why the cycles of a point differ on two sides of a comparison. Both were measured without noise, in one
     placement of the code, and have brief manifests."""
     if not before.code or not after.code:
@@ -63,9 +63,9 @@ def find_difference_reason(before: MeasuredPointValues, after: MeasuredPointValu
     settings = _differing_manifest_keys(before.manifest, after.manifest, _SETTINGS)
     if settings:
         return CycleDifferenceExplanation(
-            DifferenceCause.SETTINGS, f"{_names_differ_phrase(settings)}, the executed code is the same"
+            DifferenceCause.SETTINGS, f"{_names_followed_by_verb_differ(settings)}, the executed code is the same"
         )
-    state = _board_setting_changes_texts(before.state, after.state)
+    state = _board_setting_difference_texts(before.state, after.state)
     if state:
         return CycleDifferenceExplanation(
             DifferenceCause.STATE,
@@ -95,7 +95,9 @@ def _reason_cycles_differ_with_same_code(
             DifferenceCause.PLACEMENT, "placement: the executed code is the same, but at other addresses"
         )
     if built_from and not is_state_known:
-        unknown += f", but {_names_differ_phrase(built_from)}, and the state at the window's opening is not recorded"
+        unknown += (
+            f", but {_names_followed_by_verb_differ(built_from)}, and the state at the window's opening is not recorded"
+        )
     return CycleDifferenceExplanation(
         DifferenceCause.UNKNOWN, unknown + _wait_difference_text(before.waits, after.waits)
     )
@@ -137,7 +139,7 @@ def _code_change_text(name: str, before: ExecutedFunction | None, after: Execute
     if before is None or after is None:
         return f"{name} ({'new' if before is None else 'gone'})"
     counted = before.instructions is not None and after.instructions is not None
-    return f"{name} ({_instruction_difference_text(before, after)})" if counted else name
+    return f"{name} ({_instruction_count_difference_text(before, after)})" if counted else name
 
 
 def _code_digest_of_function(functions: Mapping[str, ExecutedFunction], name: str) -> str:
@@ -158,7 +160,7 @@ def _differing_manifest_keys(before: Mapping[str, str], after: Mapping[str, str]
     return [key for key in keys if before.get(key) != after.get(key)]
 
 
-def _board_setting_changes_texts(before: Mapping[str, str | int], after: Mapping[str, str | int]) -> list[str]:
+def _board_setting_difference_texts(before: Mapping[str, str | int], after: Mapping[str, str | int]) -> list[str]:
     """Returns the board settings with different values on two sides, as texts. Empty if a side did not record them."""
     if not before or not after:
         return []
@@ -177,25 +179,25 @@ def _functions_with_other_instruction_count(
     texts."""
     both = [(name, first, after[name]) for name, first in before.items() if name in after]
     return [
-        f"{name} ({_instruction_difference_text(first, second)})"
+        f"{name} ({_instruction_count_difference_text(first, second)})"
         for name, first, second in both
-        if _is_work_different(first, second)
+        if _does_function_execution_count_differ(first, second)
     ]
 
 
-def _is_work_different(first: ExecutedFunction, second: ExecutedFunction) -> bool:
+def _does_function_execution_count_differ(first: ExecutedFunction, second: ExecutedFunction) -> bool:
     """Whether a function clearly executed more or fewer instructions (or calls) on the second side."""
     if first.instructions is not None and second.instructions is not None:
-        return _do_counts_differ_more_than_ticks(first.instructions, second.instructions)
-    return _do_counts_differ_more_than_ticks(first.calls, second.calls)
+        return _is_difference_beyond_tick_effect(first.instructions, second.instructions)
+    return _is_difference_beyond_tick_effect(first.calls, second.calls)
 
 
-def _do_counts_differ_more_than_ticks(first: float, second: float) -> bool:
+def _is_difference_beyond_tick_effect(first: float, second: float) -> bool:
     """Whether two numbers per count differ by more than ticks may add, which is 1 %."""
     return abs(second - first) > max(_LEAST_WORK, _ONE_PERCENT * first)
 
 
-def _instruction_difference_text(first: ExecutedFunction, second: ExecutedFunction) -> str:
+def _instruction_count_difference_text(first: ExecutedFunction, second: ExecutedFunction) -> str:
     """Returns how a function's number of instructions differs, as text."""
     calls = f"{first.calls:.4g} to {second.calls:.4g} calls"
     if first.instructions is None or second.instructions is None:
@@ -213,7 +215,7 @@ def _wait_difference_text(before: Mapping[str, float], after: Mapping[str, float
     return f" ({', '.join(parts)} cycles per count)" if parts else ""
 
 
-def _names_differ_phrase(names: list[str]) -> str:
+def _names_followed_by_verb_differ(names: list[str]) -> str:
     """Returns names with the verb "differ" or "differs"."""
     are_several = len(names) > 1 or names[0].endswith("s")
     return f"{_first_three_names_text(names)} {'differ' if are_several else 'differs'}"

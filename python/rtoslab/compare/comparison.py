@@ -6,21 +6,21 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
-from rtoslab.analyses import CYCLES, INSTRUCTIONS, NamedMetricValue, count_of_measured_events
-from rtoslab.compare.brief_manifest import shorten_manifest
+from rtoslab.analyses import CYCLES, INSTRUCTIONS, NamedMetricValue, number_of_counts_or_latency_samples
+from rtoslab.compare.brief_manifest import shorten_manifest_for_baseline
 from rtoslab.compare.causes import (
     CycleDifferenceExplanation,
     DifferenceCause,
     count_instructions_of,
-    find_difference_reason,
+    find_cycle_difference_reason,
     functions_differing_between_builds,
 )
 from rtoslab.compare.differences import ManifestDifference, manifest_differences
 from rtoslab.compare.matching import MatchedPointPairs, MeasuredPointPair, pair_matching_measurement_points
 from rtoslab.compare.noise import (
-    MedianShift,
+    SampleMedianShiftEstimate,
     are_median_shifts_significant,
-    has_too_few_samples,
+    has_shift_test_too_few_samples,
     median_shift_between_samples,
 )
 from rtoslab.compare.placement_pairs import may_depend_on_placement, value_difference_range
@@ -53,7 +53,7 @@ class FigureChange:
     before: NamedMetricValue
     after: NamedMetricValue
     verdict: ChangeVerdict
-    sample_shift: MedianShift | None = None
+    sample_shift: SampleMedianShiftEstimate | None = None
     """The shift between the samples. None for exact figures, where any difference beyond their resolution is real."""
     placement_interval: tuple[float, float] | None = None
     """For figures in several placements: the least and the most difference that they permit."""
@@ -95,7 +95,7 @@ class MeasurementRunComparison:
         return [change for change in self.changes if change.verdict in {ChangeVerdict.WORSE, ChangeVerdict.BETTER}]
 
     @property
-    def value_changes_for_report(self) -> list[FigureChange]:
+    def measurement_changes_for_report(self) -> list[FigureChange]:
         """Returns the changes that reports show: the claimed ones, then those of figures measured in one placement of
         the code."""
         shown_verdicts = {ChangeVerdict.WORSE, ChangeVerdict.BETTER, ChangeVerdict.ONE_PLACEMENT}
@@ -114,7 +114,7 @@ class MeasurementRunComparison:
         ]
 
 
-def compare_run_sides(
+def compare_runs_or_baselines(
     before: ComparedMeasurementSet, after: ComparedMeasurementSet, *, is_gate: bool = False
 ) -> MeasurementRunComparison:
     """Compares every figure that two sides (runs or a baseline) have. With `is_gate`, only points with equal settings
@@ -129,12 +129,16 @@ def compare_run_sides(
     exact = [pair for pair in matching.pairs if _is_measured_without_noise(pair)]
     reasons = {pair.label: _why_cycles_differ(pair, is_brief=is_gate) for pair in exact}
     changes = [
-        _noise_free_value_change(*figure, reasons[figure[0].label], is_gate=is_gate)
+        _judge_noise_free_value_change(*figure, reasons[figure[0].label], is_gate=is_gate)
         for figure in figures
         if _is_measured_without_noise(figure[0])
     ]
-    changes += _changes_judged_by_samples([figure for figure in figures if not _is_measured_without_noise(figure[0])])
-    changes += [change for pair in exact if is_gate and (change := _changed_code_figure(pair)) is not None]
+    changes += _judge_value_changes_by_samples(
+        [figure for figure in figures if not _is_measured_without_noise(figure[0])]
+    )
+    changes += [
+        change for pair in exact if is_gate and (change := _instruction_change_of_changed_code(pair)) is not None
+    ]
     return MeasurementRunComparison(
         before, after, matching, manifest_differences(matching.pairs), sorted(changes, key=_change_sort_key)
     )
@@ -145,7 +149,7 @@ def _is_measured_without_noise(pair: MeasuredPointPair) -> bool:
     return pair.before.is_exact and pair.after.is_exact
 
 
-def _noise_free_value_change(
+def _judge_noise_free_value_change(
     pair: MeasuredPointPair,
     before: NamedMetricValue,
     after: NamedMetricValue,
@@ -161,7 +165,11 @@ def _noise_free_value_change(
         apart = low > grain or high < -grain
         open_verdict = ChangeVerdict.SAME if max(-low, high) <= grain else ChangeVerdict.PLACEMENT
         return FigureChange(
-            pair, before, after, _verdict_of_increase(delta) if apart else open_verdict, placement_interval=(low, high)
+            pair,
+            before,
+            after,
+            _verdict_on_value_change(delta) if apart else open_verdict,
+            placement_interval=(low, high),
         )
     if abs(delta) <= grain:
         return FigureChange(pair, before, after, ChangeVerdict.SAME)
@@ -169,7 +177,7 @@ def _noise_free_value_change(
     moved = is_time and reason.cause is DifferenceCause.PLACEMENT
     bound = not is_gate and may_depend_on_placement(before.id, pair.before.manifest_tree, pair.after.manifest_tree)
     verdict = (
-        ChangeVerdict.PLACEMENT if moved else ChangeVerdict.ONE_PLACEMENT if bound else _verdict_of_increase(delta)
+        ChangeVerdict.PLACEMENT if moved else ChangeVerdict.ONE_PLACEMENT if bound else _verdict_on_value_change(delta)
     )
     return FigureChange(pair, before, after, verdict, reason=reason if is_time else None)
 
@@ -178,14 +186,15 @@ def _why_cycles_differ(pair: MeasuredPointPair, *, is_brief: bool) -> CycleDiffe
     """Returns why the cycles of a pair of points differ, which were measured without noise. `is_brief` tells that their
     manifests are brief already."""
     if is_brief:
-        return find_difference_reason(pair.before, pair.after)
+        return find_cycle_difference_reason(pair.before, pair.after)
     first, second = (
-        replace(figures, manifest=shorten_manifest(figures.manifest)) for figures in (pair.before, pair.after)
+        replace(figures, manifest=shorten_manifest_for_baseline(figures.manifest))
+        for figures in (pair.before, pair.after)
     )
-    return find_difference_reason(first, second)
+    return find_cycle_difference_reason(first, second)
 
 
-def _changed_code_figure(pair: MeasuredPointPair) -> FigureChange | None:
+def _instruction_change_of_changed_code(pair: MeasuredPointPair) -> FigureChange | None:
     """Returns the change in executed instructions of those functions whose code differs. None if no code differs.
 
     Instructions do not depend on the place. So they show a slowdown that a better place hides in the cycles.
@@ -196,23 +205,23 @@ def _changed_code_figure(pair: MeasuredPointPair) -> FigureChange | None:
     if not names or before is None or after is None:
         return None
     was, now = (NamedMetricValue(CHANGED_CODE, INSTRUCTIONS, round(side, 4)) for side in (before, after))
-    events = count_of_measured_events(pair.after.result) if pair.after.result is not None else 0
+    events = number_of_counts_or_latency_samples(pair.after.result) if pair.after.result is not None else 0
     grain = max(before, after) / events if events else 0.0  # what the window's end cut of a call
-    verdict = ChangeVerdict.SAME if abs(after - before) <= grain else _verdict_of_increase(after - before)
-    return FigureChange(pair, was, now, verdict, reason=find_difference_reason(pair.before, pair.after))
+    verdict = ChangeVerdict.SAME if abs(after - before) <= grain else _verdict_on_value_change(after - before)
+    return FigureChange(pair, was, now, verdict, reason=find_cycle_difference_reason(pair.before, pair.after))
 
 
-def _verdict_of_increase(delta: float) -> ChangeVerdict:
+def _verdict_on_value_change(delta: float) -> ChangeVerdict:
     """Returns the verdict on a figure's change: an increase is worse, a decrease is better."""
     return ChangeVerdict.WORSE if delta > 0 else ChangeVerdict.BETTER if delta < 0 else ChangeVerdict.SAME
 
 
-def _changes_judged_by_samples(
+def _judge_value_changes_by_samples(
     figures: Sequence[tuple[MeasuredPointPair, NamedMetricValue, NamedMetricValue]],
 ) -> list[FigureChange]:
     """Returns the changes of figures of real boards, judged by their samples."""
     changes = [
-        FigureChange(*figure, _verdict_of_increase(figure[2].value - figure[1].value))
+        FigureChange(*figure, _verdict_on_value_change(figure[2].value - figure[1].value))
         for figure in figures
         if figure[1].unit == "bytes"
     ]
@@ -224,10 +233,10 @@ def _changes_judged_by_samples(
     for (pair, one, other), outcome, claimed in zip(
         sampled, shifts, are_median_shifts_significant(shifts), strict=True
     ):
-        if has_too_few_samples(outcome, len(shifts)):
+        if has_shift_test_too_few_samples(outcome, len(shifts)):
             verdict = ChangeVerdict.TOO_FEW
         else:
-            verdict = _verdict_of_increase(outcome.median_difference) if claimed else ChangeVerdict.UNCLEAR
+            verdict = _verdict_on_value_change(outcome.median_difference) if claimed else ChangeVerdict.UNCLEAR
         changes.append(FigureChange(pair, one, other, verdict, outcome))
     return changes
 

@@ -56,7 +56,7 @@ def comparison_summary_text(comparison: MeasurementRunComparison) -> str:
     worse = [item for item in comparison.changes_in_all_placements if item.verdict is ChangeVerdict.WORSE]
     better = len(comparison.changes_in_all_placements) - len(worse)
     figures = count_with_noun(len(comparison.changes), "figure")
-    single_placement = _changes_with_verdict(comparison, ChangeVerdict.ONE_PLACEMENT)
+    single_placement = _value_changes_with_verdict(comparison, ChangeVerdict.ONE_PLACEMENT)
     verdict_text_ = (
         f"{len(worse)} of {figures} {'is' if len(worse) == 1 else 'are'} worse and {better} better"
         if comparison.changes_in_all_placements
@@ -111,7 +111,7 @@ def fastest_and_slowest_sentence(comparison: MeasurementRunComparison) -> str:
     )
 
 
-def _changes_with_verdict(comparison: MeasurementRunComparison, verdict: ChangeVerdict) -> list[FigureChange]:
+def _value_changes_with_verdict(comparison: MeasurementRunComparison, verdict: ChangeVerdict) -> list[FigureChange]:
     """Returns those changes of a comparison that have this verdict."""
     return [change for change in comparison.changes if change.verdict is verdict]
 
@@ -138,7 +138,9 @@ def _comparison_subtitle(comparisons: Sequence[MeasurementRunComparison]) -> str
     pairs = [change.pair for comparison in comparisons for change in comparison.changes]
     exact = {pair.before.is_exact and pair.after.is_exact for pair in pairs}
     placed = any(change.placement_interval is not None for comparison in comparisons for change in comparison.changes)
-    single_placement = any(_changes_with_verdict(comparison, ChangeVerdict.ONE_PLACEMENT) for comparison in comparisons)
+    single_placement = any(
+        _value_changes_with_verdict(comparison, ChangeVerdict.ONE_PLACEMENT) for comparison in comparisons
+    )
     words = {
         frozenset({True}): "virtual boards in several placements: a difference is real where the bands do not overlap"
         if placed
@@ -157,7 +159,7 @@ def _comparison_sections(comparison: MeasurementRunComparison, suffix: str) -> l
     comparisons."""
     against = f": {comparison.after.name}" if suffix else ""
     parts = [
-        _changes_section(comparison, f"changes{suffix}", against),
+        _value_changes_report_section(comparison, f"changes{suffix}", against),
         _undecided_differences_section(comparison, f"undecided{suffix}", against),
         _single_code_placement_report_section(comparison, f"one-placement{suffix}", against),
         _code_placement_differences_section(comparison, f"placement{suffix}", against),
@@ -185,7 +187,7 @@ def _differences_section(comparison: MeasurementRunComparison, ident: str, again
     )
 
 
-def _changes_section(comparison: MeasurementRunComparison, ident: str, against: str) -> ReportSection:
+def _value_changes_report_section(comparison: MeasurementRunComparison, ident: str, against: str) -> ReportSection:
     """Returns the report section on figures that are worse or better. `ident` is its id, `against` the end of its
     title."""
     tables = _change_tables_by_unit(comparison.changes_in_all_placements, "largest effect first")
@@ -201,7 +203,7 @@ def _single_code_placement_report_section(
 ) -> ReportSection | None:
     """Returns the report section on changes of figures that were measured in one placement of the code. None without
     any."""
-    changes = _changes_with_verdict(comparison, ChangeVerdict.ONE_PLACEMENT)
+    changes = _value_changes_with_verdict(comparison, ChangeVerdict.ONE_PLACEMENT)
     if not changes:
         return None
     tables = _change_tables_by_unit(changes, "largest difference first")
@@ -279,7 +281,9 @@ def _code_placement_differences_section(
     """Returns the report section on differences that the placement of the code may explain. None without any."""
     placed = [change for change in comparison.changes if change.placement_interval is not None]
     moved = [
-        item for item in _changes_with_verdict(comparison, ChangeVerdict.PLACEMENT) if item.placement_interval is None
+        item
+        for item in _value_changes_with_verdict(comparison, ChangeVerdict.PLACEMENT)
+        if item.placement_interval is None
     ]
     if not placed and not moved:
         return None
@@ -295,7 +299,8 @@ def _code_placement_differences_section(
         "determines it. So only the placement differs."
     )
     rows = [
-        _table_row_of_measured_value_change(item) for item in _changes_with_verdict(comparison, ChangeVerdict.PLACEMENT)
+        _table_row_of_measured_value_change(item)
+        for item in _value_changes_with_verdict(comparison, ChangeVerdict.PLACEMENT)
     ]
     columns = ("point", "figure", ">before", ">after", ">change [interval]", ">%", "verdict")
     tables = [TableData("Not more than placement", columns, rows)] if rows else []
@@ -307,7 +312,7 @@ def _function_cycles_section(comparison: MeasurementRunComparison, ident: str, a
     """Returns the report section on the functions in which cycles differ. None if nothing can be attributed."""
     tables = [
         table
-        for pair in _point_pairs_with_different_times(comparison.value_changes_for_report)
+        for pair in _measurement_pairs_with_different_times(comparison.measurement_changes_for_report)
         if (table := _differing_functions_table(pair)) is not None
     ]
     if not tables:
@@ -319,7 +324,7 @@ def _function_cycles_section(comparison: MeasurementRunComparison, ident: str, a
     return ReportSection(ident, f"Where the cycles went{against}", (prose,), (), tables[:ATTRIBUTED])
 
 
-def _point_pairs_with_different_times(changes: Iterable[FigureChange]) -> list[MeasuredPointPair]:
+def _measurement_pairs_with_different_times(changes: Iterable[FigureChange]) -> list[MeasuredPointPair]:
     """Returns the pairs of points whose times differ, each once, in the order of the changes."""
     pairs: dict[str, MeasuredPointPair] = {}
     for change in changes:

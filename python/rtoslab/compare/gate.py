@@ -9,7 +9,7 @@ from rtoslab.catalogue import Catalogue, Experiment
 from rtoslab.compare.baseline import Baseline, baseline_as_comparison_side, with_shortened_manifests
 from rtoslab.compare.brief_manifest import COMPILER
 from rtoslab.compare.causes import DifferenceCause
-from rtoslab.compare.comparison import ChangeVerdict, FigureChange, MeasurementRunComparison, compare_run_sides
+from rtoslab.compare.comparison import ChangeVerdict, FigureChange, MeasurementRunComparison, compare_runs_or_baselines
 from rtoslab.compare.document import comparison_document, metric_change_text, number_with_decimals_text
 from rtoslab.compare.matching import MeasuredPointPair
 from rtoslab.compare.rules import MeasuredValueLimits, MetricGrowthLimit
@@ -44,7 +44,7 @@ def compare_run_with_baseline(
     baseline: Baseline, name: str, run: ComparedMeasurementSet, rules: MeasuredValueLimits
 ) -> RegressionGateResult:
     """Compares every figure of a baseline with a run's, and applies the limits. `name` is the baseline's."""
-    comparison = compare_run_sides(
+    comparison = compare_runs_or_baselines(
         baseline_as_comparison_side(baseline, name), with_shortened_manifests(run), is_gate=True
     )
     differing = [item for item in comparison.changes if item.verdict is not ChangeVerdict.SAME]
@@ -108,7 +108,7 @@ def gate_verdict_text(judgement: RegressionGateResult) -> str:
     pairs = len(judgement.comparison.matching.pairs)
     figures = f"{count_with_noun(len(judgement.comparison.changes), 'figure')} of {count_with_noun(pairs, 'point')}"
     if judgement.unmatched:
-        return f"The gate has no result: {first_three_clauses_text(judgement.unmatched)}."
+        return f"The gate has no result: {shorten_clause_list_to_three(judgement.unmatched)}."
     if judgement.regressions:
         change, limit = judgement.regressions[0]
         return (
@@ -126,7 +126,7 @@ def gate_verdict_text(judgement: RegressionGateResult) -> str:
     return f"Same or better: {figures} within their limits, {len(better)} of them better{by}."
 
 
-def first_three_clauses_text(lost: Sequence[str]) -> str:
+def shorten_clause_list_to_three(lost: Sequence[str]) -> str:
     """Returns the first three clauses of a list, and the number of further ones, as text."""
     more = f"; and {len(lost) - _CLAUSES} more" if len(lost) > _CLAUSES else ""
     return "; ".join(lost[:_CLAUSES]) + more

@@ -20,11 +20,11 @@ from rtoslab.analyses import (
 )
 from rtoslab.archive import ArchivedMeasuredPoint
 from rtoslab.base import ReportError, count_with_noun
-from rtoslab.compare.brief_manifest import shorten_manifest
-from rtoslab.compare.causes import DifferenceCause, find_difference_reason
+from rtoslab.compare.brief_manifest import shorten_manifest_for_baseline
+from rtoslab.compare.causes import DifferenceCause, find_cycle_difference_reason
 from rtoslab.compare.comparison import ChangeVerdict
 from rtoslab.compare.document import metric_with_range_text
-from rtoslab.compare.matching import point_coordinates_by_name
+from rtoslab.compare.matching import measurement_point_coordinates_by_name
 from rtoslab.compare.placement_pairs import (
     may_depend_on_placement,
     median_value_over_code_placements,
@@ -50,27 +50,27 @@ class RunMeasuredValue:
     points: Sequence[tuple[MeasuredPoint, Any]]
     """The measured points by placement, each with its manifest."""
 
-    def reason_change_is_not_claimed(self, before: "RunMeasuredValue") -> str:
+    def reason_value_change_is_not_asserted(self, before: "RunMeasuredValue") -> str:
         """Returns why a change of the figure since the run `before` is not claimed, such as `placement`. Empty if it is
         claimed."""
-        if self._may_code_placement_explain_change(before):
+        if self._may_code_placement_explain_value_change(before):
             return PLACEMENT
         has_no_bands = self.figure.band is None and before.figure.band is None
         manifests = [manifest for _, manifest in (*self.points, *before.points)]
         return ONE_PLACEMENT if has_no_bands and may_depend_on_placement(self.figure.id, *manifests) else ""
 
-    def _may_code_placement_explain_change(self, before: "RunMeasuredValue") -> bool:
+    def _may_code_placement_explain_value_change(self, before: "RunMeasuredValue") -> bool:
         """Whether the placement of the code alone may have changed the figure since the run `before`."""
         if self.figure.band is not None or before.figure.band is not None:
             least, most = value_difference_range(before.figure, self.figure)
             return least <= 0 <= most
         sides = [
-            replace(figures, manifest=shorten_manifest(figures.manifest))
+            replace(figures, manifest=shorten_manifest_for_baseline(figures.manifest))
             for figures in (
                 values_of_stored_measurement(StoredMeasurementPoint(Path(), *seen.points[0])) for seen in (before, self)
             )
         ]
-        return self.figure.unit == CYCLES and find_difference_reason(*sides).cause is DifferenceCause.PLACEMENT
+        return self.figure.unit == CYCLES and find_cycle_difference_reason(*sides).cause is DifferenceCause.PLACEMENT
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ class FigureHistory:
         """Returns all changes of the figure from run to run, claimed or not."""
         return [
             ValueChangeBetweenRuns(
-                run, seen.figure.value - before.figure.value, seen.reason_change_is_not_claimed(before)
+                run, seen.figure.value - before.figure.value, seen.reason_value_change_is_not_asserted(before)
             )
             for (_, before), (run, seen) in pairwise(sorted(self.values.items()))
             if seen.figure.value != before.figure.value
@@ -120,7 +120,7 @@ def history_document_of_measured_values(
     """Returns a report of figures over many runs. `patterns` select figures by name. Raises ReportError if no figure is
     in two runs."""
     runs = list(dict.fromkeys(item.run for item in points))
-    lines = [item for item in _figure_histories(points, patterns or USUAL_METRICS) if len(item.values) > 1]
+    lines = [item for item in _value_histories_over_runs(points, patterns or USUAL_METRICS) if len(item.values) > 1]
     if not lines:
         raise ReportError(
             "These run directories have no figure in common; measure the same points again, or name other run "
@@ -139,10 +139,10 @@ def history_document_of_measured_values(
     moves = ReportSection(
         "moves",
         "What moved",
-        _unchanged_figures_sentences(len(lines), len(moved), len(groups), len(placed)),
+        _sentences_on_unchanged_values(len(lines), len(moved), len(groups), len(placed)),
         (),
         [
-            _figure_history_table(title, group, names)
+            _value_history_table(title, group, names)
             for title, group in (("Largest first", moved), (_SINGLE_PLACEMENT, groups), (_PLACED, placed))
             if group
         ],
@@ -180,7 +180,7 @@ def _split_histories_by_claim(
     return groups
 
 
-def _unchanged_figures_sentences(lines: int, moved: int, single: int, placed: int) -> list[str]:
+def _sentences_on_unchanged_values(lines: int, moved: int, single: int, placed: int) -> list[str]:
     """Returns sentences on the figures without a claimed change. The arguments are numbers of figures."""
     parts = [f"{lines - moved - single - placed} of {count_with_noun(lines, 'figure')} never changed."]
     if placed:
@@ -196,7 +196,7 @@ def _unchanged_figures_sentences(lines: int, moved: int, single: int, placed: in
     return parts
 
 
-def _figure_histories(result: Iterable[ArchivedMeasuredPoint], patterns: Sequence[str]) -> list[FigureHistory]:
+def _value_histories_over_runs(result: Iterable[ArchivedMeasuredPoint], patterns: Sequence[str]) -> list[FigureHistory]:
     """Returns the history over all runs of each figure whose name matches a pattern."""
     lines: dict[tuple[str, str], FigureHistory] = {}
     runs: dict[object, int] = {}
@@ -204,7 +204,7 @@ def _figure_histories(result: Iterable[ArchivedMeasuredPoint], patterns: Sequenc
     for item in result:
         run = runs.setdefault(item.run, len(runs) + 1)
         if isinstance(item.result, MeasuredPoint):
-            axes = point_coordinates_by_name(measurement_id_without_code_placement(item.point_id)).items()
+            axes = measurement_point_coordinates_by_name(measurement_id_without_code_placement(item.point_id)).items()
             label = " ".join(value if name in _UNNAMED_AXES else f"{name}={value}" for name, value in axes)
             groups.setdefault((run, label), []).append((item.result, item.stored.manifest))
     for (run, label), points in groups.items():
@@ -233,21 +233,21 @@ def _largest_relative_change(line: FigureHistory) -> float:
     return (max(values) - min(values)) / (abs(min(values)) or 1.0)
 
 
-def _figure_history_table(title: str, moved: Sequence[FigureHistory], names: dict[int, str]) -> TableData:
+def _value_history_table(title: str, moved: Sequence[FigureHistory], names: dict[int, str]) -> TableData:
     """Returns a table of figures with their changes from run to run. `names` are the runs' names by number."""
     rows = [
         [
             line.point,
             line.metric,
             *(metric_with_range_text(line.values[run].figure) for run in (min(line.values), max(line.values))),
-            "; ".join(_value_change_and_run_text(move, names) for move in line.changes_between_runs),
+            "; ".join(_value_change_text_with_run_name(move, names) for move in line.changes_between_runs),
         ]
         for line in moved
     ]
     return TableData(title, ("point", "figure", ">first", ">last", "moves"), rows)
 
 
-def _value_change_and_run_text(move: ValueChangeBetweenRuns, names: dict[int, str]) -> str:
+def _value_change_text_with_run_name(move: ValueChangeBetweenRuns, names: dict[int, str]) -> str:
     """Returns one change of a figure and the run in which it appeared, as text."""
     return f"{move.change:+,.2f} at {names[move.run]}" + (f" ({move.unclaimed})" if move.unclaimed else "")
 

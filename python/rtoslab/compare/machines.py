@@ -25,7 +25,9 @@ def comparisons_as_json(comparisons: Sequence[MeasurementRunComparison]) -> str:
 
 def _comparison_as_json_object(comparison: MeasurementRunComparison) -> dict[str, Any]:
     """Returns one comparison of two sides as an object for JSON."""
-    timed = {item.pair.label: item.pair for item in comparison.value_changes_for_report if item.before.unit == "cycles"}
+    timed = {
+        item.pair.label: item.pair for item in comparison.measurement_changes_for_report if item.before.unit == "cycles"
+    }
     return {
         "before": comparison.before.name,
         "after": comparison.after.name,
@@ -87,13 +89,13 @@ def _value_change_as_json_object(change: FigureChange) -> dict[str, Any]:
     return row
 
 
-def worse_figure_complaint(change: FigureChange) -> str | None:
+def complaint_about_worse_measurement(change: FigureChange) -> str | None:
     """Returns a complaint if the figure is worse on the second side, else None."""
     return "is worse" if change.verdict is ChangeVerdict.WORSE else None
 
 
 def comparisons_as_junit(
-    comparisons: Sequence[MeasurementRunComparison], complaint: Complaint = worse_figure_complaint
+    comparisons: Sequence[MeasurementRunComparison], complaint: Complaint = complaint_about_worse_measurement
 ) -> str:
     """Returns comparisons of runs as JUnit XML: a test suite for each, a test case for each figure. `complaint` decides
     which fail."""

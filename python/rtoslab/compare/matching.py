@@ -44,8 +44,8 @@ def pair_matching_measurement_points(
 ) -> MatchedPointPairs:
     """Pairs the measured points of two sides of a comparison, in the order of the first side. With `same_axes`, all
     settings must be equal."""
-    left = [point_coordinates_by_name(figure.point) for figure in before.figures]
-    right = [point_coordinates_by_name(figure.point) for figure in after.figures]
+    left = [measurement_point_coordinates_by_name(figure.point) for figure in before.figures]
+    right = [measurement_point_coordinates_by_name(figure.point) for figure in after.figures]
     over = {} if same_axes else _settings_that_differ_between_sides(left, right)
     others = {_point_pairing_key(axes, over): figures for axes, figures in zip(right, after.figures, strict=True)}
     mine = {_point_pairing_key(axes, over): figures for axes, figures in zip(left, before.figures, strict=True)}
@@ -63,7 +63,7 @@ def pair_matching_measurement_points(
     )
 
 
-def point_coordinates_by_name(point: PointId) -> Axes:
+def measurement_point_coordinates_by_name(point: PointId) -> Axes:
     """Returns a measured point's coordinates (kernel, board, cores and settings) as texts by name."""
     axes = {"benchmark": point.benchmark, "kernel": point.kernel, "board": point.board}
     return {**axes, "cores": count_with_noun(point.cores, "core"), "window": f"{point.window_ms} ms", **point.config}

@@ -26,7 +26,7 @@ Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class MedianShift:
+class SampleMedianShiftEstimate:
     """The shift of the median between two sets of samples, with its confidence interval and a test."""
 
     counts: tuple[int, int]
@@ -49,7 +49,7 @@ class MedianShift:
         return self.interval[0] <= 0.0 <= self.interval[1]
 
 
-def median_shift_between_samples(before: Sequence[float], after: Sequence[float]) -> MedianShift:
+def median_shift_between_samples(before: Sequence[float], after: Sequence[float]) -> SampleMedianShiftEstimate:
     """Returns the shift of the median between two sets of samples, with confidence interval and test."""
     first, second = np.asarray(before, dtype=np.float64), np.asarray(after, dtype=np.float64)
     distinct = np.unique(np.concatenate([first, second]))
@@ -59,7 +59,7 @@ def median_shift_between_samples(before: Sequence[float], after: Sequence[float]
     places = _resampled_median_ranks(len(second), len(first))
     spread = np.sort(second)[places[0]] - np.sort(first)[places[1]]
     low, high = np.quantile(spread, [ALPHA / 2, 1 - ALPHA / 2], method="closest_observation")
-    return MedianShift(
+    return SampleMedianShiftEstimate(
         (len(first), len(second)),
         (float(np.median(first)), float(np.median(second))),
         (float(low), float(high)),
@@ -77,7 +77,7 @@ def _resampled_median_ranks(*sizes: int) -> tuple[npt.NDArray[np.int64], ...]:
     return tuple(np.minimum(item.astype(np.int64), n - 1) for item, (_, n) in zip(drawn, middle, strict=True))
 
 
-def are_median_shifts_significant(shifts: Sequence[MedianShift], alpha: float = ALPHA) -> list[bool]:
+def are_median_shifts_significant(shifts: Sequence[SampleMedianShiftEstimate], alpha: float = ALPHA) -> list[bool]:
     """Returns for each shift of a median whether it is significant, if all are tested together (Holm's step-down)."""
     claimed = [False] * len(shifts)
     order = sorted(range(len(shifts)), key=lambda index: shifts[index].p)
@@ -88,6 +88,6 @@ def are_median_shifts_significant(shifts: Sequence[MedianShift], alpha: float = 
     return claimed
 
 
-def has_too_few_samples(shift: MedianShift, comparisons: int, alpha: float = ALPHA) -> bool:
+def has_shift_test_too_few_samples(shift: SampleMedianShiftEstimate, comparisons: int, alpha: float = ALPHA) -> bool:
     """Whether there are too few samples for a significant shift among this number of comparisons."""
     return shift.least_p > alpha / comparisons

@@ -24,7 +24,7 @@ def merge_measurements_over_code_placements(side: ComparedMeasurementSet) -> Com
     groups: dict[str, list[MeasuredPointValues]] = {}
     for figure in side.figures:
         groups.setdefault(_drop_code_placement_from_point_identity(figure).point.model_dump_json(), []).append(figure)
-    return replace(side, figures=[one for group in groups.values() for one in _join_figures_of_group(group)])
+    return replace(side, figures=[one for group in groups.values() for one in _join_values_of_placement_group(group)])
 
 
 def value_difference_range(before: NamedMetricValue, after: NamedMetricValue) -> tuple[float, float]:
@@ -32,8 +32,8 @@ def value_difference_range(before: NamedMetricValue, after: NamedMetricValue) ->
     code."""
     width = max(metric.band.range_width for metric in (before, after) if metric.band is not None)
     (first_low, first_high), (second_low, second_high) = (
-        _range_over_placements(before, width),
-        _range_over_placements(after, width),
+        _value_range_over_code_placements(before, width),
+        _value_range_over_code_placements(after, width),
     )
     return second_low - first_high, second_high - first_low
 
@@ -55,7 +55,7 @@ def _code_placement_number(manifest: Mapping[str, Any]) -> int:
     return build.get(PLACEMENT, 0) if isinstance(build, Mapping) else 0
 
 
-def _range_over_placements(metric: NamedMetricValue, width: float) -> tuple[float, float]:
+def _value_range_over_code_placements(metric: NamedMetricValue, width: float) -> tuple[float, float]:
     """Returns the smallest and largest value of a figure over placements. A figure of one placement gets `width` on
     both sides."""
     if metric.band is None:
@@ -68,7 +68,7 @@ def _drop_code_placement_from_point_identity(figures: MeasuredPointValues) -> Me
     return replace(figures, point=measurement_id_without_code_placement(figures.point))
 
 
-def _join_figures_of_group(group: Sequence[MeasuredPointValues]) -> Sequence[MeasuredPointValues]:
+def _join_values_of_placement_group(group: Sequence[MeasuredPointValues]) -> Sequence[MeasuredPointValues]:
     """Joins the figures of points that differ only in the placement of their code. If one of them failed, returns them
     unchanged."""
     measured = [figures for figures in group if figures.is_exact and figures.result is not None]

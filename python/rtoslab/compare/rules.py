@@ -26,7 +26,7 @@ _UNITS: Final = {
 }
 
 
-class FigureBeforeAndAfter(Protocol):
+class BeforeAfterValueInterface(Protocol):
     """The interface of a figure before and after a change."""
 
     @property
@@ -50,7 +50,7 @@ class MetricGrowthLimit:
     unit: str
     """CYCLES, INSTRUCTIONS, BYTES, CALLS or `%`."""
 
-    def is_exceeded_by(self, change: FigureBeforeAndAfter) -> bool:
+    def is_exceeded_by(self, change: BeforeAfterValueInterface) -> bool:
         """Whether a figure grew by more than the limit. False for a limit in another unit."""
         if self.unit == "%":
             if change.before.unit == CALLS:
@@ -86,7 +86,7 @@ class MeasuredValueLimits:
         self._limits = {pattern: parse_growth_limits(text) for pattern, text in texts.items()}
 
     @classmethod
-    def merge_stored_and_requested_limits(
+    def merge_baseline_and_requested_limits(
         cls, stored: Mapping[str, str], requested: Sequence[str]
     ) -> "MeasuredValueLimits":
         """Returns the limits of a baseline, overridden by the command line's: `LIMITS` for all figures, or
@@ -105,7 +105,7 @@ class MeasuredValueLimits:
         fitting = [pattern for pattern in self._limits if fnmatchcase(metric_id, pattern)]
         return self._limits[max(fitting, key=len)] if fitting else ()
 
-    def first_exceeded_limit(self, change: FigureBeforeAndAfter) -> MetricGrowthLimit | None:
+    def first_exceeded_limit(self, change: BeforeAfterValueInterface) -> MetricGrowthLimit | None:
         """Returns the first limit that the change of a figure exceeds. None if it exceeds none."""
         return next(
             (limit for limit in self.growth_limits_of_measured_value(change.before.id) if limit.is_exceeded_by(change)),

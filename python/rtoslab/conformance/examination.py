@@ -15,7 +15,7 @@ from rtoslab.base import (
     CatalogueError,
     ConformanceError,
     SettingError,
-    StrictModel,
+    StrictFileSchemaModel,
     exclusive_lock,
     memoize_by_contents,
     package_digest,
@@ -43,7 +43,7 @@ from rtoslab.targets import (
 )
 
 
-class ConformanceVerdict(StrictModel):
+class ConformanceVerdict(StrictFileSchemaModel):
     """The conformance suite's verdict on one kernel, board, number of cores and configuration."""
 
     digest: str
@@ -56,7 +56,7 @@ class ConformanceVerdict(StrictModel):
     """Why the suite did not come to its end. None if it did."""
 
     @property
-    def is_conformant(self) -> bool:
+    def is_kernel_port_conformant(self) -> bool:
         """Whether every applicable check of the port was made and holds."""
         outcomes = {finding.outcome for finding in self.findings}
         return self.failure is None and CheckOutcome.HOLDS in outcomes and CheckOutcome.FAILS not in outcomes
@@ -67,7 +67,7 @@ class ConformanceVerdict(StrictModel):
         return {finding.title: finding.saw for finding in self.findings if finding.outcome is CheckOutcome.DEVIATES}
 
     @property
-    def outcome_counts_text(self) -> str:
+    def conformance_outcome_counts_text(self) -> str:
         """Returns how many checks hold, fail and so on, as text: `12 hold, 1 n/a`."""
         counts = {outcome: sum(finding.outcome is outcome for finding in self.findings) for outcome in CheckOutcome}
         words = {CheckOutcome.HOLDS: "hold", CheckOutcome.FAILS: "fail", CheckOutcome.DEVIATES: "deviate"}
@@ -80,7 +80,7 @@ class ConformanceVerdict(StrictModel):
 
     def require_port_conforms(self) -> None:
         """Raises ConformanceError if the port does not conform. The message names the failed checks."""
-        if self.is_conformant:
+        if self.is_kernel_port_conformant:
             return
         reasons = [
             f"{finding.title} demands that {finding.demands}, but core {finding.core}: {finding.saw}."
@@ -158,7 +158,7 @@ def _check_suite_image(catalogue: Catalogue, suite: PlannedPoint, progress: Prog
         verdict = _read_stored_verdict(path)
         if verdict is None:
             verdict = _run_and_judge_suite(catalogue, suite, digest, progress)
-            _store_verdict(path, verdict)
+            _write_conformance_verdict_file(path, verdict)
     return verdict
 
 
@@ -298,7 +298,7 @@ def _read_stored_verdict(path: Path) -> ConformanceVerdict | None:
         return None
 
 
-def _store_verdict(path: Path, verdict: ConformanceVerdict) -> None:
+def _write_conformance_verdict_file(path: Path, verdict: ConformanceVerdict) -> None:
     """Stores a verdict. Raises StoreError."""
     content = to_canonical_json(verdict.model_dump(mode="json")).encode()
     write_file_atomically(path, _verdict_file_header_line(path, content) + b"\n" + content, "the conformance verdict")

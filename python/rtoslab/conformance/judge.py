@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
-from rtoslab.base import StrictModel
+from rtoslab.base import StrictFileSchemaModel
 from rtoslab.catalogue import Board, ConformanceCheck, Kernel
 from rtoslab.records import DecodedRun
 from rtoslab.targets import SYSTICK
@@ -27,7 +27,7 @@ class CheckOutcome(StrEnum):
     """Not observed: a real board has no counters, and an image that was built elsewhere may lack the scene."""
 
 
-class ConformanceCheckResult(StrictModel):
+class ConformanceCheckResult(StrictFileSchemaModel):
     """The finding of a conformance check on a core: requirement and observation. For n/a, the reason."""
 
     check: str
@@ -40,7 +40,7 @@ class ConformanceCheckResult(StrictModel):
 
 
 @dataclass(frozen=True, slots=True)
-class ConformanceTestNumbers:
+class ConformanceTestReportedNumbers:
     """The notes (numbers) that one scene, a small test program, reported on one core."""
 
     values: tuple[int, ...]
@@ -97,7 +97,7 @@ def judge_conformance_checks(
     scenes = output.reported_numbers_by_test()
     findings: list[ConformanceCheckResult] = []
     for check in checks:
-        obstacle = reason_not_applicable(check, kernel, board, output.decoded.begin.cores)
+        obstacle = reason_check_is_not_applicable(check, kernel, board, output.decoded.begin.cores)
         if obstacle is not None:
             findings.append(_make_check_finding(check, None, obstacle, CheckOutcome.NOT_APPLICABLE))
             continue
@@ -149,7 +149,7 @@ def _mark_declared_conformance_deviations(
     ]
 
 
-def reason_not_applicable(check: ConformanceCheck, kernel: Kernel, board: Board, cores: int) -> str | None:
+def reason_check_is_not_applicable(check: ConformanceCheck, kernel: Kernel, board: Board, cores: int) -> str | None:
     """Returns why a check does not apply to a kernel on so many cores of a board. None if it applies."""
     lacking = kernel.why_lacking_services(check.services)
     if lacking is None and cores < check.min_cores:
@@ -161,11 +161,11 @@ def reason_not_applicable(check: ConformanceCheck, kernel: Kernel, board: Board,
 
 def _numbers_from_conformance_test(
     scenes: Mapping[str, tuple[int, ...]], check: ConformanceCheck, core: int, output: ConformanceOutput
-) -> ConformanceTestNumbers:
+) -> ConformanceTestReportedNumbers:
     """Returns the notes (numbers) that the scene of a check left on one core. `scenes`: from
     `reported_numbers_by_test`."""
     decoded = output.decoded
-    return ConformanceTestNumbers(
+    return ConformanceTestReportedNumbers(
         values=scenes.get(f"{check.id}/{core}", ()),
         tick_hz=int(decoded.params["tick_hz"]),
         time_slice_ticks=int(decoded.params["time_slice_ticks"]),
@@ -176,7 +176,7 @@ def _numbers_from_conformance_test(
 
 
 def _judge_conformance_check(
-    check: ConformanceCheck, core: int, notes: ConformanceTestNumbers, output: ConformanceOutput
+    check: ConformanceCheck, core: int, notes: ConformanceTestReportedNumbers, output: ConformanceOutput
 ) -> ConformanceCheckResult:
     """Returns the finding of a check on one core, by what its scene noted there."""
     broken = next((number for number in output.broken_scenes if number.scene == check.id), None)
@@ -204,14 +204,16 @@ def _make_check_finding(
     )
 
 
-def _judge_reported_test_numbers(check: ConformanceCheck, notes: ConformanceTestNumbers) -> tuple[bool, str]:
+def _judge_reported_test_numbers(check: ConformanceCheck, notes: ConformanceTestReportedNumbers) -> tuple[bool, str]:
     """Returns whether a scene noted exactly the required numbers, and the observation as text."""
     if notes.values == check.notes:
         return True, f"noted {_join_with_blanks(notes.values)}"
     return False, f"noted {_join_with_blanks(notes.values)} where {_join_with_blanks(check.notes)} was due"
 
 
-def _judge_timer_intervals(check: ConformanceCheck, notes: ConformanceTestNumbers) -> tuple[bool, str]:
+def _judge_conformance_timer_intervals(
+    check: ConformanceCheck, notes: ConformanceTestReportedNumbers
+) -> tuple[bool, str]:
     """Returns whether the intervals that a scene noted are within the tolerance, and the observation as text."""
     due = [tick * notes.timer_hz / notes.tick_hz for tick in check.ticks]
     if len(notes.values) != len(due):
@@ -222,7 +224,7 @@ def _judge_timer_intervals(check: ConformanceCheck, notes: ConformanceTestNumber
     return good, f"intervals off by at most {worst:.2f} %, their sum by {total:.3f} %"
 
 
-def _judge_time_slices(check: ConformanceCheck, notes: ConformanceTestNumbers) -> tuple[bool, str]:
+def _judge_time_slices(check: ConformanceCheck, notes: ConformanceTestReportedNumbers) -> tuple[bool, str]:
     """Returns whether two computing tasks took turns as often as the kernel's time slice says, and the observation as
     text.
 
@@ -237,7 +239,7 @@ def _judge_time_slices(check: ConformanceCheck, notes: ConformanceTestNumbers) -
     return alternate and -1 <= turns - slices <= 2, f"{turns} turns where {slices} were due, one a slice"
 
 
-def _judge_size_growth(check: ConformanceCheck, notes: ConformanceTestNumbers) -> tuple[bool, str]:
+def _judge_reported_size_growth(check: ConformanceCheck, notes: ConformanceTestReportedNumbers) -> tuple[bool, str]:
     """Returns whether a size that a scene noted grew enough and stayed below its limit, and the observation as text."""
     if len(notes.values) != 3:
         return False, f"noted {_join_with_blanks(notes.values)} where three figures were due"
@@ -245,7 +247,7 @@ def _judge_size_growth(check: ConformanceCheck, notes: ConformanceTestNumbers) -
     return 0 < before <= after - check.least and after < size, f"{before} bytes, then {after} of {size}"
 
 
-def _judge_tick_count(check: ConformanceCheck, notes: ConformanceTestNumbers) -> tuple[bool, str]:
+def _judge_tick_count(check: ConformanceCheck, notes: ConformanceTestReportedNumbers) -> tuple[bool, str]:
     """Returns whether the number of tick interrupts fits the cycles that passed, and the observation as text."""
     assert notes.stats is not None
     core = notes.stats["cores"][0]
@@ -255,11 +257,11 @@ def _judge_tick_count(check: ConformanceCheck, notes: ConformanceTestNumbers) ->
     return due > 1 and abs(taken - due) <= slack, f"{taken} tick interrupts in {due:.1f} tick periods"
 
 
-_JUDGES: Final[Mapping[str, Callable[[ConformanceCheck, ConformanceTestNumbers], tuple[bool, str]]]] = {
+_JUDGES: Final[Mapping[str, Callable[[ConformanceCheck, ConformanceTestReportedNumbers], tuple[bool, str]]]] = {
     "sequence": _judge_reported_test_numbers,
-    "timer": _judge_timer_intervals,
+    "timer": _judge_conformance_timer_intervals,
     "slices": _judge_time_slices,
-    "growth": _judge_size_growth,
+    "growth": _judge_reported_size_growth,
     "ticks": _judge_tick_count,
 }
 

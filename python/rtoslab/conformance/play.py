@@ -53,7 +53,7 @@ def run_conformance_suite(
                 broken.append(scene)
                 continue
             failure = str(cause) if isinstance(cause, VoidRunError) else output.failure or str(cause)
-            return _incomplete_suite_output(begun, broken, earlier), failure
+            return _output_of_incomplete_test_suite(begun, broken, earlier), failure
         return ConformanceOutput(decoded, output.stats, tuple(broken), tuple(earlier)), output.failure
 
 
@@ -66,9 +66,11 @@ def run_external_conformance_image(
     """
     output = _run_suite_image(catalogue, point, image.content, image.path.name, progress)
     try:
-        decoded = decode_records(output.uart, read_wire_constants(catalogue.root), image.identity_expected_of_image)
+        decoded = decode_records(
+            output.uart, read_wire_constants(catalogue.root), image.image_identity_expected_in_records
+        )
     except DecodeError as cause:
-        begun = _decode_unfinished_run(catalogue, output.uart, image.identity_expected_of_image)
+        begun = _decode_unfinished_run(catalogue, output.uart, image.image_identity_expected_in_records)
         failure = str(cause) if isinstance(cause, VoidRunError) else output.failure or str(cause)
         if begun is None:
             return None, failure
@@ -77,7 +79,7 @@ def run_external_conformance_image(
     return ConformanceOutput(decoded, output.stats, is_external=True), output.failure
 
 
-def _incomplete_suite_output(
+def _output_of_incomplete_test_suite(
     begun: DecodedRun | None, broken: list[UnfinishedConformanceTest], earlier: list[DecodedRun]
 ) -> ConformanceOutput | None:
     """Returns the suite's output if its last run (`begun`) did not end. None if no run reported anything."""
@@ -129,7 +131,7 @@ def _run_suite_image(
         image=image,
         name=name,
         board=board,
-        kernel=catalogue.find_kernel(point.kernel).facts.facts_for_architecture(board.cpu),
+        kernel=catalogue.find_kernel(point.kernel).facts.kernel_facts_for_architecture(board.cpu),
         clock_hz=point.clock_hz or board.clock.sys_hz,
         cores=point.cores,
         window_ms=LIMIT_S * 1000,

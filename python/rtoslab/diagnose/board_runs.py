@@ -19,7 +19,7 @@ from rtoslab.instruments import (
     ObservationRequest,
     ObservedImage,
     ObservedMachine,
-    ObservedRecording,
+    ObservedRunRecording,
     ObservedRunSection,
     current_task_pointers,
     open_board_with_image,
@@ -37,7 +37,7 @@ from rtoslab.targets import (
     SVCALL,
     SYSTICK,
     Fault,
-    VirtualMachine,
+    VirtualBoardMachine,
     convert_simulator_errors,
     cores_in_default_handlers,
     fault_handler_entries,
@@ -112,7 +112,7 @@ def observe_first_run(subject: ObservedImage) -> QuickImageRunObservations:
         machine.watch_exec(find_symbol_address(machine, block.top_call), _IDENT_TOP)
     machine.trace_exceptions(True)
     probes = subject.kernel.probes if subject.kernel else None
-    reader = _FirstRunOverviewReader(
+    reader = _DiagnosisOverviewEventReader(
         overview, subject, probes.values_that_mean_no_task if probes else frozenset(), bool(words)
     )
     # The length counts from where start-up ends.
@@ -133,7 +133,7 @@ def observe_first_run(subject: ObservedImage) -> QuickImageRunObservations:
     return overview
 
 
-class _FirstRunOverviewReader:
+class _DiagnosisOverviewEventReader:
     """Adds the events of a diagnosed run to its overview."""
 
     def __init__(
@@ -175,7 +175,7 @@ class _FirstRunOverviewReader:
             self._overview.start, self._overview.has_started = int(cycles.min()), True
 
 
-def _interrupt_priorities(machine: VirtualMachine, subject: ObservedImage) -> dict[int, int]:
+def _interrupt_priorities(machine: VirtualBoardMachine, subject: ObservedImage) -> dict[int, int]:
     """Returns the priority byte of each enabled interrupt of core 0, by exception number."""
     lines = subject.board.irq.lines
     words = machine.read_registers(0, interrupt_controller_registers(lines))
@@ -188,13 +188,13 @@ def _interrupt_priorities(machine: VirtualMachine, subject: ObservedImage) -> di
     return priorities
 
 
-def _systick_period_cycles(machine: VirtualMachine) -> int | None:
+def _systick_period_cycles(machine: VirtualBoardMachine) -> int | None:
     """Returns the period of SysTick in cycles. None if it is off or has another clock than the core."""
     control, reload = machine.read_registers(0, [_SYST_CSR, _SYST_RVR])
     return reload + 1 if control is not None and reload and control & 7 == 7 else None
 
 
-def _instructions_by_core(machine: VirtualMachine, cores: int) -> tuple[int, ...]:
+def _instructions_by_core(machine: VirtualBoardMachine, cores: int) -> tuple[int, ...]:
     """Returns the number of instructions that each core has executed."""
     return tuple(core["instructions"] for core in machine.stats()["cores"][:cores])
 
@@ -203,7 +203,7 @@ def _instructions_by_core(machine: VirtualMachine, cores: int) -> tuple[int, ...
 class RecordedRunHistory:
     """A run in which everything after start-up was recorded: the history of its tasks, calls and handlers."""
 
-    recording: ObservedRecording
+    recording: ObservedRunRecording
     history: TaskExecutionHistory
     services: Mapping[int, ImageKernelServiceFunction]
 
@@ -248,7 +248,7 @@ class FirmwareRunReplay:
         self._snapshots = [(self.machine.cycle(), self.machine.snapshot())]
         self._spacing = _CHUNK_CYCLES
 
-    def go_to_cycle(self, cycle: int) -> VirtualMachine:
+    def go_to_cycle(self, cycle: int) -> VirtualBoardMachine:
         """Moves the run to a cycle, or to the first instruction after it. Returns the board in that state."""
         if cycle < self.machine.cycle():
             self.machine.restore(next(board for taken, board in reversed(self._snapshots) if taken <= cycle))

@@ -98,7 +98,7 @@ def _lock_holder_name(wait: LockWaitingTime, holding: LockHoldingTime, names: Ru
 
 def _does_lock_call_wait_forever(take: KernelCall) -> bool:
     """Whether a call to take a lock has not ended and has no time-out."""
-    return not take.ended and take.can_wait_forever
+    return not take.ended and take.can_kernel_call_wait_forever
 
 
 def _lock_call_site_sentences(wait: LockWaitingTime, holding: LockHoldingTime, names: RunNameFinder) -> Iterator[str]:

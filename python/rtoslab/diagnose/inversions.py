@@ -53,14 +53,14 @@ def find_priority_inversions(
         candidate
         for lock in locks.values()
         for wait in lock.waits
-        if (candidate := _inversion_candidate(history, locks, lock, wait, names)) is not None
+        if (candidate := _possible_priority_inversion(history, locks, lock, wait, names)) is not None
     ]
     candidates.sort(key=lambda candidate: (-candidate.cycles.total(), candidate.wait.start))
     limit = microseconds_to_cycles(limits.inversion_us, history.clock_hz)
     worst: dict[tuple[int, Task], DiagnosisFinding] = {}
     counts: Counter[tuple[int, Task]] = Counter()
     for candidate in candidates[:_EXAMINED]:
-        finding = _finding_of_inversion_candidate(candidate, history, names, limit)
+        finding = _priority_inversion_finding(candidate, history, names, limit)
         if finding is not None:
             key = candidate.lock.address, candidate.wait.task
             counts[key] += 1
@@ -69,7 +69,7 @@ def find_priority_inversions(
         yield replace(finding, count=counts[key])
 
 
-def _inversion_candidate(
+def _possible_priority_inversion(
     history: TaskExecutionHistory,
     locks: Mapping[int, LockUseHistory],
     lock: LockUseHistory,
@@ -120,7 +120,7 @@ def _lock_holder_preemption_intervals(
                 )
 
 
-def _finding_of_inversion_candidate(
+def _priority_inversion_finding(
     candidate: _PriorityInversionCandidate, history: TaskExecutionHistory, names: RunNameFinder, limit: int
 ) -> DiagnosisFinding | None:
     """Returns the finding if tasks less urgent than the waiting one ran in place of the lock's holder, for more than

@@ -75,14 +75,14 @@ def _symbols_of_version(kernel: Kernel, address_of: Callable[[str], int | None])
     symbols = dict(kernel.symbols)
     for earlier in kernel.earlier:
         for service, names in earlier.symbols.items():
-            if not _image_has_any_function(symbols.get(service, ()), address_of) and _image_has_any_function(
-                names, address_of
-            ):
+            if not _has_firmware_any_named_function(
+                symbols.get(service, ()), address_of
+            ) and _has_firmware_any_named_function(names, address_of):
                 symbols[service] = names
     return symbols
 
 
-def _image_has_any_function(names: Iterable[str], address_of: Callable[[str], int | None]) -> bool:
+def _has_firmware_any_named_function(names: Iterable[str], address_of: Callable[[str], int | None]) -> bool:
     """Whether the image contains one of these functions. `address_of` returns None for a name that it lacks."""
     return any(address_of(name) is not None for name in names)
 

@@ -13,7 +13,13 @@ from rtoslab.diagnose.diagnosis_limits import Limits, microseconds_to_cycles
 from rtoslab.diagnose.drawings import timeline_track_of_handlers, timeline_tracks_of_tasks, widen_time_interval
 from rtoslab.diagnose.named_places import RunNameFinder
 from rtoslab.diagnose.task_history import TaskExecutionHistory
-from rtoslab.instruments import WAYS, MaskedIntervals, Profile, function_that_masked, innermost_function
+from rtoslab.instruments import (
+    WAYS,
+    InterruptMaskingIntervals,
+    Profile,
+    function_that_masked_interrupts,
+    innermost_function,
+)
 from rtoslab.targets import APPLICATION, SYSTICK
 
 _SHOWN = 5
@@ -34,13 +40,13 @@ def functions_with_core_asleep(profile: Profile) -> frozenset[str]:
 
 def sort_longest_masked_intervals(
     profile: Profile, overview: QuickImageRunObservations
-) -> list[tuple[MaskedIntervals, tuple[int, ...]]]:
+) -> list[tuple[InterruptMaskingIntervals, tuple[int, ...]]]:
     """Returns the intervals with masked interrupts, the longest first, each with the numbers of the exceptions that had
     to wait."""
     priorities = overview.priorities
     sleeping = functions_with_core_asleep(profile)
     affected: dict[tuple[object, ...], set[int]] = defaultdict(set)
-    intervals: dict[tuple[object, ...], MaskedIntervals] = {}
+    intervals: dict[tuple[object, ...], InterruptMaskingIntervals] = {}
     for held in profile.held:
         is_start_up = held.longest_start < overview.start
         if is_start_up or {innermost_function(held.opener), innermost_function(held.closer)} & sleeping:
@@ -112,10 +118,10 @@ def _pending_tick_findings(
     )
 
 
-def name_of_masking_function(held: MaskedIntervals, profile: Profile) -> str:
+def name_of_masking_function(held: InterruptMaskingIntervals, profile: Profile) -> str:
     """Returns the name of the function that masked interrupts: a handler, a kernel function, or one of the
     application."""
-    name = function_that_masked(held.opener, profile)
+    name = function_that_masked_interrupts(held.opener, profile)
     if profile.classes.get(name) != _CRITICAL:
         return name
     own = [
@@ -126,7 +132,7 @@ def name_of_masking_function(held: MaskedIntervals, profile: Profile) -> str:
 
 def _long_interrupt_masking_finding(
     history: TaskExecutionHistory,
-    held: MaskedIntervals,
+    held: InterruptMaskingIntervals,
     exceptions: tuple[int, ...],
     names: RunNameFinder,
     owner_name: str,

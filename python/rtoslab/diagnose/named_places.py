@@ -61,7 +61,7 @@ class RunNameFinder:
         self.replay = replay
         self._symbols = SymbolIndex(run.recording.symbols)
         self._frames = DwarfCallerFinder(subject.elf)
-        self._structures, self.unseen = _kernel_structure_reader(subject)
+        self._structures, self.unseen = _make_kernel_structure_reader(subject)
         self._tasks = task_names_by_control_block(run.recording, [task for task in run.history.runs if task > 0])
         self._sources: dict[int, InlinedSourceLine] = {}
         self._words: dict[int, str] | None = None
@@ -182,7 +182,7 @@ class RunNameFinder:
         return self.function_name(self._run.history.entries.get(task, 0)) in names
 
 
-def _kernel_structure_reader(subject: ObservedImage) -> tuple[KernelStructures | None, list[str]]:
+def _make_kernel_structure_reader(subject: ObservedImage) -> tuple[KernelStructures | None, list[str]]:
     """Returns the reader of the kernel's structures in the image, None if priorities cannot be read. In that case, a
     sentence says why."""
     kernel = subject.kernel

@@ -78,14 +78,14 @@ def measure_stack_peaks(
     subject: ObservedImage, overview: QuickImageRunObservations, history: TaskExecutionHistory
 ) -> StackUses:
     """Returns the peak use of each stack, from one or two more runs of the image. Raises RunError."""
-    ends = _deletion_cycles(history, overview)
+    ends = _first_task_deletion_cycles(history, overview)
     run = _FilledStackRun(subject, overview, ends, paints=True)
     if not run.is_same:
         run = _FilledStackRun(subject, overview, ends, paints=False)
     return StackUses(tuple(sorted(run.stack_peak_uses(), key=lambda use: -use.percent_used)), tuple(run.unseen))
 
 
-def _deletion_cycles(history: TaskExecutionHistory, overview: QuickImageRunObservations) -> dict[int, int]:
+def _first_task_deletion_cycles(history: TaskExecutionHistory, overview: QuickImageRunObservations) -> dict[int, int]:
     """Returns the cycle at which each deleted task was first deleted, by control block."""
     ends: dict[int, int] = {}
     for call in history.calls:
@@ -137,7 +137,7 @@ class _FilledStackRun:
         """By their control blocks. 0: the main stack."""
         self.unseen: list[str] = []
         self._observe_main_stack()
-        self._observe_tasks()
+        self._observe_task_stacks_to_run_end()
         machine = self._replay.go_to_cycle(overview.end)
         counted = tuple(core["instructions"] for core in machine.stats()["cores"][: subject.cores])
         self.is_same = counted == overview.instructions
@@ -183,7 +183,7 @@ class _FilledStackRun:
         limits += [top - constants[name] for name in _MAIN_SIZES if name in constants]
         return next((limit for limit in limits if 0 < top - limit <= _LARGEST_BYTES), None)
 
-    def _observe_tasks(self) -> None:
+    def _observe_task_stacks_to_run_end(self) -> None:
         """Runs the image to its end, and observes each task's stack from the task's first run to its deletion."""
         kernel = self._subject.kernel
         if kernel is None:

@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 
 from rtoslab.diagnose.kernel_services import ImageKernelServiceFunction
-from rtoslab.instruments import ObservedRecording
+from rtoslab.instruments import ObservedRunRecording
 from rtoslab.targets import (
     EVENT,
     IDENT_CURRENT,
@@ -66,7 +66,7 @@ class KernelCall:
         return self.ended and (self.service.success is None or self.returned == self.service.success)
 
     @property
-    def can_wait_forever(self) -> bool:
+    def can_kernel_call_wait_forever(self) -> bool:
         """Whether the call has no time-out, so that it may wait for ever."""
         return self.service.forever is None or self.timeout == self.service.forever
 
@@ -176,7 +176,10 @@ class HistoryReader:
     """Builds the history of tasks, calls and handlers from the events of a recorded run."""
 
     def __init__(
-        self, recording: ObservedRecording, services: Mapping[int, ImageKernelServiceFunction], words: Mapping[int, int]
+        self,
+        recording: ObservedRunRecording,
+        services: Mapping[int, ImageKernelServiceFunction],
+        words: Mapping[int, int],
     ) -> None:
         """`words`: core -> address of the word that names its running task."""
         self._recording = recording
@@ -247,11 +250,11 @@ class HistoryReader:
         """Ends the present run of the task on a core at this cycle."""
         task, run = self._running.pop(core)
         run.end, run.ended = cycle, True
-        run.blocked_in = self._blocking_call(task)
+        run.blocked_in = self._outermost_blocking_kernel_call(task)
         if cycle <= run.start:
             self._history.runs[task].remove(run)
 
-    def _blocking_call(self, task: Task) -> KernelCall | None:
+    def _outermost_blocking_kernel_call(self, task: Task) -> KernelCall | None:
         """Returns the outermost call in progress in which a task may wait. None if there is none."""
         return next((call for call in self._open.get(("task", task), []) if call.service.may_block_task), None)
 
@@ -271,7 +274,7 @@ class HistoryReader:
             handler.end, handler.ended = cycle, True
             self._left[core] = cycle
 
-    def _execution_context(self, core: int) -> tuple[str, int]:
+    def _current_handler_or_task_of_core(self, core: int) -> tuple[str, int]:
         """Returns what a core executes: `handler` and the core, or `task` and its control block."""
         if self._handlers.get(core):
             return "handler", core
@@ -279,7 +282,7 @@ class HistoryReader:
 
     def _handle_kernel_call(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
         """Handles a call of a watched kernel function. `ident` is its number, `value` the first argument."""
-        context = self._execution_context(core)
+        context = self._current_handler_or_task_of_core(core)
         handlers = self._handlers.get(core)
         task = context[1] if context[0] == "task" else None
         call = KernelCall(
@@ -295,7 +298,7 @@ class HistoryReader:
 
     def _handle_kernel_return(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
         """Handles the return of a watched kernel function. `value` is its result."""
-        calls = self._open.get(self._execution_context(core), [])
+        calls = self._open.get(self._current_handler_or_task_of_core(core), [])
         while calls:
             call = calls.pop()
             call.end, call.ended, call.returned = cycle, True, value

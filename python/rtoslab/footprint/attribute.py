@@ -93,7 +93,7 @@ def _elf_section_bytes_by_owner(
     symbols = [symbol for symbol in image.symbols if section.address <= symbol.address < section.section_end_address]
     if not pieces:
         whole = LinkerInputSection(section.name, section.address, section.size, UNKNOWN)
-        yield from _input_section_bytes_by_owner(
+        yield from _attribute_input_section_bytes(
             section, whole, section.address, section.section_end_address, symbols, export
         )
         return
@@ -106,7 +106,7 @@ def _elf_section_bytes_by_owner(
             yield OwnedImageBytes(
                 PADDING, "", "linker", _memory_kind_of_bytes(section, section.name, None), section.name, at, start - at
             )
-        yield from _input_section_bytes_by_owner(section, piece, start, end, symbols, export)
+        yield from _attribute_input_section_bytes(section, piece, start, end, symbols, export)
         at = end
     if at < section.section_end_address:
         yield OwnedImageBytes(
@@ -120,7 +120,7 @@ def _elf_section_bytes_by_owner(
         )
 
 
-def _input_section_bytes_by_owner(
+def _attribute_input_section_bytes(
     section: ElfOutputSection,
     piece: LinkerInputSection,
     start: int,

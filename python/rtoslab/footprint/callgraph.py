@@ -39,7 +39,7 @@ class CallGraph:
     variable: set[str] = field(default_factory=set)
     callees: dict[str, set[str]] = field(default_factory=dict)
 
-    def deepest_stack(self, function: str) -> StaticStackBound | None:
+    def worst_case_stack_bound(self, function: str) -> StaticStackBound | None:
         """Returns how much stack a function and all functions it calls need at most. None if the compiler reported no
         such function."""
         title = next(

@@ -8,7 +8,7 @@ from rtoslab.footprint.attribute import KINDS, ImageFootprint, OwnedImageBytes
 
 
 @dataclass(frozen=True, slots=True)
-class SizeChange:
+class SymbolSizeChange:
     """The bytes of one owner and kind in two images. Static functions of one name in an object file are added up."""
 
     object: str
@@ -29,7 +29,7 @@ class ImageDifference:
 
     before: ImageFootprint
     after: ImageFootprint
-    changes: tuple[SizeChange, ...]
+    changes: tuple[SymbolSizeChange, ...]
     """Only owners whose bytes differ, the largest difference first. They add up to the difference of the images."""
 
     def added_bytes(self, kind: str) -> int:
@@ -37,9 +37,9 @@ class ImageDifference:
         smaller."""
         return self.after.total_bytes(kind) - self.before.total_bytes(kind)
 
-    def size_changes_by_object_file(self) -> tuple[SizeChange, ...]:
+    def size_changes_by_object_file(self) -> tuple[SymbolSizeChange, ...]:
         """Returns the changes in size of each object file and kind, the largest first."""
-        return _size_changes_by_owner(
+        return _size_changes_by_symbol_and_object(
             _byte_count_by_symbol_owner(self.before.items, symbols=False),
             _byte_count_by_symbol_owner(self.after.items, symbols=False),
         )
@@ -50,7 +50,9 @@ def compare_footprints(before: ImageFootprint, after: ImageFootprint) -> ImageDi
     return ImageDifference(
         before,
         after,
-        _size_changes_by_owner(_byte_count_by_symbol_owner(before.items), _byte_count_by_symbol_owner(after.items)),
+        _size_changes_by_symbol_and_object(
+            _byte_count_by_symbol_owner(before.items), _byte_count_by_symbol_owner(after.items)
+        ),
     )
 
 
@@ -66,9 +68,9 @@ def _byte_count_by_symbol_owner(items: Iterable[OwnedImageBytes], *, symbols: bo
     return owners
 
 
-def _size_changes_by_owner(before: Counter[_Owner], after: Counter[_Owner]) -> tuple[SizeChange, ...]:
+def _size_changes_by_symbol_and_object(before: Counter[_Owner], after: Counter[_Owner]) -> tuple[SymbolSizeChange, ...]:
     """Returns the owners (object file, symbol, kind) whose sizes differ, the largest changes first."""
-    changed = [SizeChange(*owner, before[owner], after[owner]) for owner in before.keys() | after.keys()]
+    changed = [SymbolSizeChange(*owner, before[owner], after[owner]) for owner in before.keys() | after.keys()]
     changed = [change for change in changed if change.added_bytes]
     return tuple(
         sorted(

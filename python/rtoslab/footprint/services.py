@@ -169,7 +169,9 @@ def _task_stack_uses_and_bounds(
         """Returns the bound that the compiler's call graph gives for a task's stack. None if its function is
         unknown."""
         functions = ("entry",) if task == "task" else ("main",) if task.startswith("(") else idle
-        return next((depth for function in functions if (depth := graph.deepest_stack(function)) is not None), None)
+        return next(
+            (depth for function in functions if (depth := graph.worst_case_stack_bound(function)) is not None), None
+        )
 
     return [
         TaskStackUse(name, stack.task, stack.used_bytes, stack.size_bytes, static_stack_bound(stack.task))

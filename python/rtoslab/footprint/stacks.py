@@ -18,11 +18,11 @@ from rtoslab.targets import (
     EVENT,
     KIND_EXEC,
     StructureMemberLayout,
-    VirtualMachine,
+    VirtualBoardMachine,
     convert_simulator_errors,
     current_task_addresses,
+    find_memory_word_address,
     find_symbol_address,
-    find_word_address,
     load_image_into_board,
     make_board_at_reset,
     read_structure_member_text,
@@ -168,14 +168,14 @@ class _StackObserver:
             StackPeakUse(stack.task, self._used_stack_bytes(stack), stack.end - stack.base)
             for stack in self.stacks.values()
         ]
-        return ObservedStackRun(tuple(sorted(peaks, key=lambda peak: peak.task)), *self._read_pool_use())
+        return ObservedStackRun(tuple(sorted(peaks, key=lambda peak: peak.task)), *self._read_kernel_memory_pool_use())
 
     def _used_stack_bytes(self, stack: _StackAddressRange) -> int:
         """Returns how many bytes of a stack were used. They begin where the pattern ends."""
         painted = self.machine.read(stack.base, stack.end - stack.base)
         return len(painted.lstrip(bytes([PAINT])))
 
-    def _read_pool_use(self) -> tuple[int | None, int, str, bool]:
+    def _read_kernel_memory_pool_use(self) -> tuple[int | None, int, str, bool]:
         """Returns the used bytes and the size of the kernel's memory pool, why they could not be seen, and whether
         there is a pool."""
         facts = self.kernel.memory
@@ -188,12 +188,17 @@ class _StackObserver:
             return None, 0, f"the image has no {facts.pool_symbol}, which pool_symbol in its kernel.toml names", False
         if facts.pool_free_symbol:
             return (
-                size - _read_word(self.machine, find_word_address(self.machine, facts.pool_free_symbol)),
+                size - _read_word(self.machine, find_memory_word_address(self.machine, facts.pool_free_symbol)),
                 size,
                 "",
                 True,
             )
-        return _read_word(self.machine, find_word_address(self.machine, facts.pool_used_symbol or "")), size, "", True
+        return (
+            _read_word(self.machine, find_memory_word_address(self.machine, facts.pool_used_symbol or "")),
+            size,
+            "",
+            True,
+        )
 
     def _image_run_duration_cycles(self) -> int:
         """Returns for how many cycles the image runs."""
@@ -209,6 +214,6 @@ class _StackObserver:
         return stop["reason"]
 
 
-def _read_word(machine: VirtualMachine, address: int) -> int:
+def _read_word(machine: VirtualBoardMachine, address: int) -> int:
     """Returns the 32-bit word at an address of the board's memory."""
     return int.from_bytes(machine.read(address, 4), "little")

@@ -7,7 +7,7 @@ from typing import Final
 from rtoslab.base import TitledTable, Value
 from rtoslab.footprint.attribute import KINDS, ImageFootprint
 from rtoslab.footprint.callgraph import StaticStackBound
-from rtoslab.footprint.diff import ImageDifference, SizeChange
+from rtoslab.footprint.diff import ImageDifference, SymbolSizeChange
 from rtoslab.footprint.services import ServiceSizeSurvey
 
 IMAGE_TABLES: Final = ("sections", "memories", "origins", "objects", "symbols")
@@ -24,13 +24,16 @@ def image_size_tables(image: ImageFootprint) -> tuple[TitledTable, ...]:
         TitledTable("sections", f"Sections of {image.name}", _SECTIONS, _section_size_rows(image)),
         TitledTable("memories", "Bytes taken in each memory", ("memory", "bytes"), list(image.memories.items())),
         TitledTable(
-            "origins", "Bytes by owner", ("origin", *KINDS, "total"), _image_size_rows_by_attributes(image, "origin")
+            "origins",
+            "Bytes by owner",
+            ("origin", *KINDS, "total"),
+            _image_size_rows_grouped_by_attributes(image, "origin"),
         ),
         TitledTable(
             "objects",
             "By object file",
             ("origin", "object", *KINDS, "total"),
-            _image_size_rows_by_attributes(image, "origin", "object"),
+            _image_size_rows_grouped_by_attributes(image, "origin", "object"),
         ),
         TitledTable(
             "symbols",
@@ -58,7 +61,7 @@ def _section_size_rows(image: ImageFootprint) -> list[Sequence[Value]]:
     return rows
 
 
-def _image_size_rows_by_attributes(image: ImageFootprint, *axes: str) -> list[Sequence[Value]]:
+def _image_size_rows_grouped_by_attributes(image: ImageFootprint, *axes: str) -> list[Sequence[Value]]:
     """Returns the rows of a table of an image's bytes, grouped by these attributes of `OwnedImageBytes`."""
     groups = sorted(
         image.image_bytes_by_attributes(*axes).items(), key=lambda row: (row[0][:-1], -row[1].total(), row[0])
@@ -154,6 +157,6 @@ def size_difference_tables(difference: ImageDifference) -> tuple[TitledTable, ..
     )
 
 
-def _footprint_change_table_row(change: SizeChange) -> Sequence[Value]:
+def _footprint_change_table_row(change: SymbolSizeChange) -> Sequence[Value]:
     """Returns the table row of one change in size."""
     return (change.symbol, change.object, change.kind, change.before, change.after, change.added_bytes)

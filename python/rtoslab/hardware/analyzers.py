@@ -166,7 +166,7 @@ class AnalyzerRecording:
                 f"{ended}{last_output_line_clause(self._log)}); check the analyzer's cable and whether it keeps "
                 "up with the sample rate, then record again."
             )
-        _cut_after_last_whole_line(self._file)
+        _truncate_file_after_last_whole_line(self._file)
 
 
 def _file_size_bytes(file: Path) -> int:
@@ -195,7 +195,7 @@ def _capture_disk_problem_sentence(file: Path) -> str:
     )
 
 
-def _cut_after_last_whole_line(file: Path) -> None:
+def _truncate_file_after_last_whole_line(file: Path) -> None:
     """Cuts a file of samples after its last whole line, because half a line would read as an earlier time."""
     try:
         text = file.open("rb+")

@@ -6,8 +6,8 @@ from typing import Final
 
 from pydantic import Field, ValidationError, field_validator, model_validator
 
-from rtoslab.base import CatalogueError, StrictModel
-from rtoslab.hardware.usb import serial_without_risky_characters
+from rtoslab.base import CatalogueError, StrictFileSchemaModel
+from rtoslab.hardware.usb import shell_safe_device_serial_number
 from rtoslab.intake import first_validation_problem, printable_path, read_toml_table
 
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
@@ -17,7 +17,7 @@ SILENCE_LIMIT_S: Final = 60.0
 """The longest silence of a board, beyond the window itself."""
 
 
-class HardwareMapBoard(StrictModel):
+class HardwareMapBoard(StrictFileSchemaModel):
     """One board of a hardware map, with its probe, port and flash tool."""
 
     name: str
@@ -47,7 +47,7 @@ class HardwareMapBoard(StrictModel):
     @classmethod
     def _check_probe(cls, probe: str) -> str:
         """Returns the probe's serial number if it can be part of a command. Raises ValueError."""
-        if not serial_without_risky_characters(probe):
+        if not shell_safe_device_serial_number(probe):
             raise ValueError("a serial number is letters, digits and `._:-`")
         return probe
 
@@ -60,7 +60,7 @@ class HardwareMapBoard(StrictModel):
         return path
 
 
-class HardwareMap(StrictModel):
+class HardwareMap(StrictFileSchemaModel):
     """The content of a hardware map: the boards that are connected."""
 
     target: tuple[HardwareMapBoard, ...] = Field(min_length=1, max_length=1000)

@@ -13,7 +13,7 @@ from rtoslab.base import SerialPortError, UnknownNameError
 from rtoslab.catalogue import Board, FlashToolChipNames
 from rtoslab.hardware.bench import FLASH_LIMIT_S, SILENCE_LIMIT_S, HardwareMap, HardwareMapBoard
 from rtoslab.hardware.flash_tools import TOOLS, FlashTool, is_flash_tool_installed
-from rtoslab.hardware.usb import UsbDevice, kind_of_debug_probe, serial_without_risky_characters
+from rtoslab.hardware.usb import UsbDevice, kind_of_debug_probe, shell_safe_device_serial_number
 
 AUTO: Final = "auto"
 TARGETS_HINT: Final = "`rtoslab list targets` shows what is connected"
@@ -128,7 +128,7 @@ def _choose_probe(requested: str, board: Board, names: FlashToolChipNames, devic
     """Returns the probe with this serial number. With `auto`, it is the only one that can flash the board. Raises
     SerialPortError."""
     if requested != AUTO:
-        result = _device_by_serial(requested, devices) if serial_without_risky_characters(requested) else None
+        result = _device_by_serial(requested, devices) if shell_safe_device_serial_number(requested) else None
         if result is None:
             raise SerialPortError(f"There is no probe with the serial number {requested!r}; {TARGETS_HINT}.")
         return result

@@ -26,7 +26,9 @@ _DRIVE_MARK_FILE: Final = "INFO_UF2.TXT"
 _POLL_S: Final = 0.2
 
 
-def flash_and_receive(target: ConnectedBoard, image: Path, run_id: str, window_s: float, say: Say) -> bytes:
+def flash_board_and_receive_serial_output(
+    target: ConnectedBoard, image: Path, run_id: str, window_s: float, say: Say
+) -> bytes:
     """Writes an ELF file to a real board's flash, starts it, and returns what it sends over the serial port.
 
     `run_id` is that of the image, `say` tells the user what to do by hand. Raises FlashError, SerialPortError,

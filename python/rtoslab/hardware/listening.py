@@ -98,7 +98,7 @@ class SerialPortListener:
                 f"The board on {self._device} sent nothing within {silence_limit_s:g} s at {self._baud} baud; "
                 "check that the image is flashed and that the transmit pin is connected, and reset the board."
             )
-        return bytes(self.received[self._byte_offset_of_valid_run() :])
+        return bytes(self.received[self._valid_run_offset_in_received_bytes() :])
 
     def _offsets_of_begin_records(self) -> list[int]:
         """Returns where each begin record of the image is in the received bytes.
@@ -112,7 +112,7 @@ class SerialPortListener:
             place = self.received.find(self._begin_mark, place + 1)
         return boots
 
-    def _byte_offset_of_valid_run(self) -> int:
+    def _valid_run_offset_in_received_bytes(self) -> int:
         """Returns where the valid run begins in the received bytes.
 
         The flashing program may reset the board more than once, so a run that began before flashing ended is replaced
@@ -141,7 +141,9 @@ class SerialPortListener:
         begins = self.received.rfind(b"\n", 0, len(self.received) - 1) + 1
         last = bytes(self.received[begins:-1])
         return (
-            begins >= self._byte_offset_of_valid_run() and last.startswith(b"@") and any(mark in last for mark in _LAST)
+            begins >= self._valid_run_offset_in_received_bytes()
+            and last.startswith(b"@")
+            and any(mark in last for mark in _LAST)
         )
 
 

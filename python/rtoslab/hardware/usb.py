@@ -72,7 +72,7 @@ def kind_of_debug_probe(device: UsbDevice) -> str | None:
     return known or (CMSIS_DAP if "CMSIS-DAP" in device.title else None)
 
 
-def serial_without_risky_characters(text: str) -> str:
+def shell_safe_device_serial_number(text: str) -> str:
     """Returns a device's serial number. Empty if it has characters that must not be part of a command."""
     return text if _SAFE_SERIAL.fullmatch(text) else ""
 
@@ -101,7 +101,7 @@ def _usb_devices_in_sysfs(place: Path) -> list[UsbDevice]:
             UsbDevice(
                 vendor,
                 product,
-                serial_without_risky_characters(_read_sysfs_text(folder / "serial")),
+                shell_safe_device_serial_number(_read_sysfs_text(folder / "serial")),
                 escape_to_one_line(_read_sysfs_text(folder / "product")[:80]),
                 tuple(ports),
                 _read_sysfs_decimal(folder / "busnum"),
@@ -117,7 +117,7 @@ def _serial_port_devices() -> list[UsbDevice]:
     for port in list_ports.comports():
         if port.vid is None or port.pid is None:
             continue
-        key = port.vid, port.pid, serial_without_risky_characters(port.serial_number or "")
+        key = port.vid, port.pid, shell_safe_device_serial_number(port.serial_number or "")
         others = devices[key].ports if key in devices else ()
         devices[key] = UsbDevice(*key, escape_to_one_line((port.product or "")[:80]), (*others, port.device))
     return list(devices.values())

@@ -5,7 +5,7 @@ from typing import Final
 
 from rtoslab.base import DecodeError, LineNoiseError, VoidRunError
 from rtoslab.hardware.choosing import ConnectedBoard
-from rtoslab.hardware.flashing import Say, flash_and_receive
+from rtoslab.hardware.flashing import Say, flash_board_and_receive_serial_output
 from rtoslab.records import ExpectedImageIdentity, WireFormatConstants, decode_records
 
 TRIES: Final = 3
@@ -24,10 +24,10 @@ def measure_real_board_with_retries(
     decoded.
 
     An output in which the firmware declares its run void is returned too. Raises LineNoiseError after TRIES starts, and
-    what `flash_and_receive` raises.
+    what `flash_board_and_receive_serial_output` raises.
     """
     for _ in range(TRIES):
-        output = flash_and_receive(target, image, expected.run, window_s, say)
+        output = flash_board_and_receive_serial_output(target, image, expected.run, window_s, say)
         try:
             decode_records(output, wire, expected)
         except VoidRunError:

@@ -7,13 +7,13 @@ from rtoslab.base import lazy_attribute_getter
 if TYPE_CHECKING:
     from rtoslab.images.builder import (
         BuiltImage,
+        build_error_without_log_path,
         build_measurement_point_image,
         compile_image_into,
         is_image_built,
         link_build_caches_into_checkout,
         planned_image_path,
         require_build_programs,
-        without_log_path,
     )
     from rtoslab.images.compiler_calls import DEFINITIONS, LIKE_GROUP, OPTIONS, optimisation_levels
     from rtoslab.images.elf import (

@@ -23,7 +23,7 @@ from rtoslab.base import (
     RefusedError,
     build_folder,
     clear_expired_file_contents_cache,
-    cross_tool_name,
+    cross_compiler_tool_name,
     exclusive_lock,
     listing_of_file_hashes,
     make_disk_error,
@@ -48,7 +48,7 @@ from rtoslab.images.image_inputs import (
     image_inputs_digest,
     image_request_digest,
     measurement_point_of_embedded_image,
-    path_of_files_read_list,
+    path_of_build_input_list_file,
     source_tree_of_point,
 )
 from rtoslab.images.inserted_code import files_with_own_optimisation_level, hook_macro_code, read_source_contents
@@ -170,7 +170,7 @@ def planned_image_path(catalogue: Catalogue, point: PlannedPoint) -> Path:
 
 def require_build_programs() -> None:
     """Raises ToolMissingError for the first program that every build needs and that is not installed."""
-    for name in ("cmake", "ninja", cross_tool_name("gcc"), "cargo"):
+    for name in ("cmake", "ninja", cross_compiler_tool_name("gcc"), "cargo"):
         tools.find_build_program(name)
 
 
@@ -240,7 +240,7 @@ def _build_until_stable(catalogue: Catalogue, point: PlannedPoint, digest: str, 
         files = tree_files_of_build(build.files_read, tree)
         clear_expired_file_contents_cache()
         store_build_inputs_from_kernel_tree(
-            path_of_files_read_list(catalogue.root, image_request_digest(catalogue, point)), files
+            path_of_build_input_list_file(catalogue.root, image_request_digest(catalogue, point)), files
         )
         result = image_inputs_digest(catalogue, point)
         if result == digest:
@@ -256,14 +256,14 @@ def _record_compiler_calls(work: Path, build: BuildStepsResult) -> Mapping[str, 
     """Adds the arguments of each compiler call to the build's record (build-info.json). Returns the record."""
     path = work / INFO
     info: dict[str, Any] = json.loads(path.read_bytes())
-    folders = _folder_names_by_path(work)
+    folders = _build_record_folder_names_by_path(work)
     links = [line for line in build.commands_besides_compile_and_archive if f" -o {IMAGE}" in line]
     info["calls"] = compact_compiler_calls(build.compiler_calls_of_build, links, folders)
     path.write_text(json.dumps(info, indent=2) + "\n", encoding="utf-8")
     return info
 
 
-def _folder_names_by_path(work: Path) -> dict[str, str]:
+def _build_record_folder_names_by_path(work: Path) -> dict[str, str]:
     """Returns the name that a build's record gives to each folder, by the folder's path."""
     return folder_names_by_path((work / "build_info_input.cmake").read_text(encoding="utf-8"))
 
@@ -298,7 +298,7 @@ def _require_recorded_kernel_config(point: PlannedPoint, info: Mapping[str, Any]
 def _require_unmodified_kernel_code(point: PlannedPoint, work: Path, build: BuildStepsResult) -> None:
     """Raises BuildError if the files of the port change the code of the kernel's own functions and no option of the
     point says so."""
-    folders = _folder_names_by_path(work)
+    folders = _build_record_folder_names_by_path(work)
 
     def is_in_folder(file: str, *names: str) -> bool:
         """Whether a file is in one of the folders with these names."""
@@ -379,7 +379,7 @@ def _store_failed_build_log(text: str, folder: Path, point: PlannedPoint) -> Pat
     return path
 
 
-def without_log_path(message: str) -> str:
+def build_error_without_log_path(message: str) -> str:
     """Returns the message of a failed build without the path of its log, which exists on this machine alone."""
     return message.partition(_LOG_SENTENCE)[0]
 

@@ -67,7 +67,7 @@ class CompilerCall:
         return self.work / self._argument_after_option("-o")
 
     @property
-    def source_path(self) -> Path:
+    def path_of_compiled_source_file(self) -> Path:
         """Returns the path of the source file."""
         return self.work / self.arguments[-1]
 
@@ -81,7 +81,7 @@ class CompilerCall:
         """Whether the compiler is GCC, which can report the macros that a file uses."""
         return self.arguments[0].endswith("gcc")
 
-    def contains_build_paths(self, content: bytes) -> bool:
+    def does_object_file_contain_build_paths(self, content: bytes) -> bool:
         """Whether an object file contains a path of the build or the firmware folder.
         With -flto it does, for it is compiled at the link.
         """
@@ -112,7 +112,7 @@ class CompilerCall:
     def include_folders(self) -> list[str]:
         """Returns the folders that are searched for headers, and the source's own folder. The folder of generated
         headers is left out."""
-        folders_ = [str(self.source_path.parent)]
+        folders_ = [str(self.path_of_compiled_source_file.parent)]
         for at, item in enumerate(self.arguments):
             if item.startswith(_FOLDERS):
                 option = next(option for option in _FOLDERS if item.startswith(option))
@@ -149,7 +149,7 @@ class CompilerCall:
         """Returns the absolute paths of all files that the compiler read. For a file that is not preprocessed this is
         only its own path."""
         if not self._compiler_dependency_file_path.is_file():
-            return (_absolute_path(str(self.work), str(self.source_path)),)
+            return (_absolute_path(str(self.work), str(self.path_of_compiled_source_file)),)
         text = self._compiler_dependency_file_path.read_text(encoding="utf-8", errors="surrogateescape")
         text = text.partition(":")[2].replace("\\\n", " ").strip()
         names = text.split() if "\\" not in text else [_ESCAPED.sub(r"\1", part) for part in _BETWEEN_FILES.split(text)]

@@ -66,7 +66,7 @@ class _StepRunner:
         result = result or self._run_compiler(compilation)
         if preprocessed is not None and not (
             preprocessed.contains_checkout
-            or compilation.contains_build_paths(result.object + (result.callgraph or b""))
+            or compilation.does_object_file_contain_build_paths(result.object + (result.callgraph or b""))
         ):
             with suppress(StoreError):  # the image needs no kept object. On a disk without room it fails itself
                 self.objects.store_compiler_outputs(compilation, call, preprocessed, result, began_ns)
@@ -75,7 +75,7 @@ class _StepRunner:
     def _run_compiler(self, compilation: CompilerCall) -> CompilerOutputs:
         """Runs the compiler. Returns the object, the call graph and the compiler's messages."""
         output = self._run_program(compilation.arguments, compilation.work)
-        self._write_log(f"Compiled: {compilation.source_path}")
+        self._write_log(f"Compiled: {compilation.path_of_compiled_source_file}")
         callgraph = compilation.callgraph_path.read_bytes() if compilation.callgraph_path.is_file() else None
         return CompilerOutputs(compilation.object_file_path.read_bytes(), callgraph, output)
 

@@ -55,7 +55,7 @@ def compact_compiler_calls(
     """
     by_file: dict[str, CallArguments] = {}
     for call in calls:
-        name = file = _without_machine_paths(str(call.source_path), folders)
+        name = file = _without_machine_paths(str(call.path_of_compiled_source_file), folders)
         times = 1
         while file in by_file:
             times += 1
@@ -69,9 +69,9 @@ def compact_compiler_calls(
         file: other
         for name, files in groups.items()
         for file, words in files.items()
-        if (other := _additional_arguments(common[name], words))
+        if (other := _compiler_arguments_beyond_group(common[name], words))
     }
-    linked = [word for line in links for word in _link_arguments(line, folders)]
+    linked = [word for line in links for word in _linker_command_arguments(line, folders)]
     sizes = {name: {"files": len(files), **common[name]} for name, files in groups.items()}
     return {"groups": sizes, "files": others, "linked": linked}
 
@@ -154,7 +154,7 @@ def _most_common_arguments(words: Sequence[CallArguments]) -> CallArguments:
     return common
 
 
-def _additional_arguments(common: CallArguments, words: CallArguments) -> CallArguments:
+def _compiler_arguments_beyond_group(common: CallArguments, words: CallArguments) -> CallArguments:
     """Returns the compiler arguments of a file that differ from those of its group (`common`), by kind."""
     difference: CallArguments = {}
     for kind, usual in common.items():
@@ -186,7 +186,7 @@ def _compiler_arguments_by_kind(arguments: Sequence[str], folders: Mapping[str, 
     return sorted_words
 
 
-def _link_arguments(line: str, folders: Mapping[str, str]) -> list[str]:
+def _linker_command_arguments(line: str, folders: Mapping[str, str]) -> list[str]:
     """Returns the arguments of a link command, without object files and output."""
     calls = [shlex.split(part) for part in line.split(" && ") if " -o " in part]
     if not calls:

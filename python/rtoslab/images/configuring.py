@@ -136,7 +136,7 @@ def _restore_cached_toml_contents(catalogue: Catalogue, point: PlannedPoint, rea
     laid = set()
     for file in toml_files_read_by_cmake(catalogue, point):
         key = hashlib.sha256(f"{reader}{sha256_of_file(file)}".encode()).hexdigest()
-        content = read.read_bytes_of_key(key)
+        content = read.read_cached_bytes_by_key(key)
         if content is not None:
             (folder / f"{key}.cmake").write_bytes(content)
             laid.add(key)

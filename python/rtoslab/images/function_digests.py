@@ -66,7 +66,7 @@ def data_object_digests(path: Path) -> dict[str, str]:
             section = image.find_elf_section_at_address(item.start)
             if section is not None:
                 name = section.name if by_section else item.name
-                parts.setdefault(name, []).append(image.object_content(item))
+                parts.setdefault(name, []).append(image.initial_content_of_data_object(item))
         return {name: hashlib.sha256(b"".join(part)).hexdigest()[:_OBJECT_DIGITS] for name, part in parts.items()}
     except ValueError as cause:
         raise ImageFileError(f"{printable_path(path)} is a damaged ELF file ({cause}); build it again.") from None
@@ -118,7 +118,7 @@ class _DigestedImage:
         inside = (section for section in self.sections if 0 <= address - section.address < section.size)
         return next(inside, None)
 
-    def object_content(self, item: _NamedAddressRange) -> bytes:
+    def initial_content_of_data_object(self, item: _NamedAddressRange) -> bytes:
         """Returns an object's first content with each address replaced by its target, its size, and the part of the
         memory in which it begins."""
         place = f"{item.start >> _MEMORY_PART_BITS}:{item.end - item.start}:".encode()

@@ -13,7 +13,7 @@ from rtoslab.base import (
     ListingRow,
     all_files_below,
     build_folder,
-    cross_tool_name,
+    cross_compiler_tool_name,
     file_digest_listing_rows,
     join_file_hash_rows,
     memoize_by_contents,
@@ -181,8 +181,8 @@ def optional_services_param(services: Iterable[str]) -> dict[str, str]:
 def image_inputs_digest(catalogue: Catalogue, point: PlannedPoint) -> str:
     """Returns the SHA-256 of all inputs of a point's image: sources, kernel, options, compiler.
 
-    A tree contributes only the files that the last build of this image read (`path_of_files_read_list`), with their
-    present content.
+    A tree contributes only the files that the last build of this image read (`path_of_build_input_list_file`), with
+    their present content.
     """
     tree = source_tree_of_point(catalogue, point)
     request = image_request_digest(catalogue, point)
@@ -190,7 +190,7 @@ def image_inputs_digest(catalogue: Catalogue, point: PlannedPoint) -> str:
         return request
     return hashlib.sha256(
         (
-            request + kernel_tree_build_inputs_digest_text(tree, path_of_files_read_list(catalogue.root, request))
+            request + kernel_tree_build_inputs_digest_text(tree, path_of_build_input_list_file(catalogue.root, request))
         ).encode()
     ).hexdigest()
 
@@ -218,7 +218,7 @@ def image_request_digest(catalogue: Catalogue, point: PlannedPoint) -> str:
     embedded = measurement_point_of_embedded_image(point)
     if embedded is not None:
         options.append(image_inputs_digest(catalogue, embedded))
-    compilers = [tools.first_version_line(cross_tool_name("gcc"))] + [tools.clang_version_line()] * (
+    compilers = [tools.first_version_line(cross_compiler_tool_name("gcc"))] + [tools.clang_version_line()] * (
         point.compiler == "clang"
     )
     if tree is not None:
@@ -242,7 +242,7 @@ def toml_files_read_by_cmake(catalogue: Catalogue, point: PlannedPoint) -> list[
     return [path for path in files_ if path.suffix == ".toml"] + sorted((catalogue.root / "spec").glob("*.toml"))
 
 
-def path_of_files_read_list(root: Path, digest: str) -> Path:
+def path_of_build_input_list_file(root: Path, digest: str) -> Path:
     """Returns the path of the file that lists which files of a user's source tree a build read.
 
     `digest`: its `image_request_digest`.

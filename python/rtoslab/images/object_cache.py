@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from rtoslab.base import cross_tool_name, sha256_of_file, to_canonical_json, tools
+from rtoslab.base import cross_compiler_tool_name, sha256_of_file, to_canonical_json, tools
 from rtoslab.images.compilation import CompilerCall, LibraryArchiveStep, PreprocessedSource, object_cache_key
 from rtoslab.images.object_store import ObjectStore
 
@@ -67,8 +67,8 @@ class ObjectFileCache:
     def compiler_call_key(self, compilation: CompilerCall) -> str:
         """Returns the key of a compiler call: a digest of arguments, compiler, source, and the names of all files in
         its header folders."""
-        source = self._file_digest(self._portable_path(str(compilation.source_path)))
-        return _digest_of_key_parts(
+        source = self._file_digest(self._portable_path(str(compilation.path_of_compiled_source_file)))
+        return _cache_key_from_parts(
             self._compiler_call_key_parts(compilation.portable_compiler_arguments),
             source,
             sorted(self._digest_of_file_names_in_folder(folder) for folder in compilation.include_folders),
@@ -86,7 +86,7 @@ class ObjectFileCache:
         """
         for files, names in self._inputs_of_earlier_compiler_runs(call):
             key = self._object_cache_key_of_current_files(call, files, names)
-            of = None if key is None else self.cache.read_bytes_of_key(f"{key}.of")
+            of = None if key is None else self.cache.read_cached_bytes_by_key(f"{key}.of")
             result = None if of is None else self._read_compiler_outputs(of.decode())
             if result is not None:
                 return result, tuple(self._machine_path_of_portable_path(file) for file in files)
@@ -132,11 +132,11 @@ class ObjectFileCache:
     def library_cache_key(self, archiving_: LibraryArchiveStep) -> str:
         """Returns the key under which a library is cached: a digest of its command and its objects. Raises OSError."""
         members = [hashlib.sha256(member.read_bytes()).hexdigest() for member in archiving_.members]
-        return _digest_of_key_parts(self.compilers, archiving_.portable_archive_command, members)
+        return _cache_key_from_parts(self.compilers, archiving_.portable_archive_command, members)
 
     def find_library(self, key: str) -> bytes | None:
         """Returns the cached library of this key. None if there is none."""
-        return self.cache.read_bytes_of_key(key)
+        return self.cache.read_cached_bytes_by_key(key)
 
     def put_library_into_cache(self, key: str, content: bytes) -> None:
         """Caches a library. Raises StoreError."""
@@ -148,7 +148,7 @@ class ObjectFileCache:
 
     def _preprocessed_code_key(self, compilation: CompilerCall, preprocessed: PreprocessedSource) -> str:
         """Returns the key under which outputs are cached by their preprocessed code."""
-        return _digest_of_key_parts(
+        return _cache_key_from_parts(
             self._compiler_call_key_parts(compilation.code_generation_options), preprocessed.digest
         )
 
@@ -163,7 +163,7 @@ class ObjectFileCache:
 
     def _stored_compiler_input_lists(self, call: str) -> list[dict[str, Any]]:
         """Returns the stored lists of files and macros of a compiler call, the latest first. `call`: its key."""
-        stored = self.cache.read_bytes_of_key(f"{call}.lists")
+        stored = self.cache.read_cached_bytes_by_key(f"{call}.lists")
         return [] if stored is None else json.loads(stored)
 
     def _object_cache_key_of_current_files(
@@ -230,7 +230,7 @@ class ObjectFileCache:
 
     def _read_compiler_outputs(self, key: str) -> CompilerOutputs | None:
         """Returns the outputs of a compiler call stored under a key. None if there are none."""
-        stored = self.cache.read_bytes_of_key(key)
+        stored = self.cache.read_cached_bytes_by_key(key)
         if stored is None:
             return None
         first, _, rest = stored.partition(b"\n")
@@ -243,9 +243,14 @@ class ObjectFileCache:
 def compiler_identity(clang: bool) -> str:
     """Returns a text that identifies the compilers: their versions, and the program's path, size and time. `clang`:
     whether Clang is used."""
-    program = tools.find_build_program(cross_tool_name("gcc"))
+    program = tools.find_build_program(cross_compiler_tool_name("gcc"))
     status = program.stat()
-    words = [tools.first_version_line(cross_tool_name("gcc")), str(program), status.st_size, status.st_mtime_ns]
+    words = [
+        tools.first_version_line(cross_compiler_tool_name("gcc")),
+        str(program),
+        status.st_size,
+        status.st_mtime_ns,
+    ]
     return to_canonical_json([*words, *([tools.clang_version_line()] if clang else [])])
 
 
@@ -254,7 +259,7 @@ def present_time_ns() -> int:
     return time.time_ns()
 
 
-def _digest_of_key_parts(*parts: Any) -> str:
+def _cache_key_from_parts(*parts: Any) -> str:
     """Returns the key made of these parts: their digest."""
     return hashlib.sha256(json.dumps([_FORMAT, *parts], sort_keys=True).encode()).hexdigest()
 

@@ -33,7 +33,7 @@ class ObjectStore:
         """Locks a key, so that one process at a time works on its content. Raises StoreError."""
         return exclusive_lock(self._shard_folder(key) / f".{key[:32]}.lock")
 
-    def read_bytes_of_key(self, key: str) -> bytes | None:
+    def read_cached_bytes_by_key(self, key: str) -> bytes | None:
         """Returns the bytes stored under a key. None if they are missing or incomplete."""
         path = self._shard_folder(key) / key
         try:

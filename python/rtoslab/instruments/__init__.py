@@ -26,19 +26,19 @@ if TYPE_CHECKING:
     from rtoslab.instruments.html import profile_summary_text, render_profile_page
     from rtoslab.instruments.interval_tables import interval_as_json, interval_table, longest_interval_lines
     from rtoslab.instruments.lines import InlinedSourceLine, add_source_lines_to_warnings, find_source_lines
-    from rtoslab.instruments.masked_interrupts import function_that_masked
+    from rtoslab.instruments.masked_interrupts import function_that_masked_interrupts
     from rtoslab.instruments.measured_calls import (
         MeasuredCalls,
         MeasuredFunction,
         MeasurementInterruptedError,
         measure_function_calls,
     )
-    from rtoslab.instruments.measured_intervals import MeasuredInterval, MeasuredIntervals, measure_intervals
+    from rtoslab.instruments.measured_intervals import MeasuredInterval, MeasuredRunIntervals, measure_intervals
     from rtoslab.instruments.observed_machine import ObservedMachine
     from rtoslab.instruments.perfetto import perfetto_trace, read_trace_file
     from rtoslab.instruments.profile_tables import all_profile_tables, brief_profile_tables
     from rtoslab.instruments.profiler import (
-        MaskedIntervals,
+        InterruptMaskingIntervals,
         Profile,
         ProfileInterruptedError,
         innermost_function,
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from rtoslab.instruments.records import INTERVAL, WAYS
     from rtoslab.instruments.session import (
         ObservationRequest,
-        ObservedRecording,
+        ObservedRunRecording,
         open_board_with_image,
         record_observed_run,
     )

@@ -22,7 +22,7 @@ PathStep = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class ReplayedCallWindow:
+class ReplayedFunctionCall:
     """The time and the call path of one call that is to be replayed."""
 
     start: int
@@ -52,10 +52,10 @@ class FunctionCallCycleBreakdown:
     """Why the cycles inside are not known. Empty if they are."""
 
 
-def time_range_and_path_of_call(call: Any, nodes: "NDArray[np.void]") -> ReplayedCallWindow:
+def time_range_and_path_of_call(call: Any, nodes: "NDArray[np.void]") -> ReplayedFunctionCall:
     """Returns the time and the call path of a measured call, from its packed record and the packed call paths."""
     node = int(call["node"])
-    return ReplayedCallWindow(
+    return ReplayedFunctionCall(
         int(call["start"]),
         int(call["until"]),
         int(call["core"]),
@@ -66,12 +66,12 @@ def time_range_and_path_of_call(call: Any, nodes: "NDArray[np.void]") -> Replaye
 
 
 def replay_longest_calls(
-    subject: ObservedImage, windows: Sequence[ReplayedCallWindow], progress: Progress
-) -> dict[ReplayedCallWindow, FunctionCallCycleBreakdown]:
+    subject: ObservedImage, windows: Sequence[ReplayedFunctionCall], progress: Progress
+) -> dict[ReplayedFunctionCall, FunctionCallCycleBreakdown]:
     """Runs an image again up to the last of these calls. Returns how each call spent its cycles."""
     machine = open_board_with_image(subject)
     edges = sorted({edge for window in windows for edge in (window.start, window.until)})
-    sums: dict[ReplayedCallWindow, dict[tuple[int, int], int]] = {window: {} for window in windows}
+    sums: dict[ReplayedFunctionCall, dict[tuple[int, int], int]] = {window: {} for window in windows}
     nodes = np.empty(0, dtype=NODE)
     with convert_simulator_errors(RunError):
         machine.observe(True)
@@ -107,7 +107,7 @@ def run_to_cycle(machine: ObservedMachine, cycle: int, last: int, progress: Prog
 
 
 def _replayed_call_cycles(
-    window: ReplayedCallWindow,
+    window: ReplayedFunctionCall,
     spent: Mapping[tuple[int, int], int],
     nodes: "NDArray[np.void]",
     names: ImageAddressNameFinder,
@@ -131,16 +131,18 @@ def _replayed_call_cycles(
     total = sum(inside.values())
     if total != window.undisturbed:
         problem = f"while it waited, {total - window.undisturbed:,} cycles passed on the same path in other tasks"
-        return FunctionCallCycleBreakdown({}, _sort_most_cycles_first(beside), problem)
-    return FunctionCallCycleBreakdown(_sort_most_cycles_first(inside), _sort_most_cycles_first(beside))
+        return FunctionCallCycleBreakdown({}, _sort_names_by_descending_cycles(beside), problem)
+    return FunctionCallCycleBreakdown(
+        _sort_names_by_descending_cycles(inside), _sort_names_by_descending_cycles(beside)
+    )
 
 
-def _next_function_on_call_path(rest: tuple[PathStep, ...], window: ReplayedCallWindow) -> PathStep:
+def _next_function_on_call_path(rest: tuple[PathStep, ...], window: ReplayedFunctionCall) -> PathStep:
     """Returns the function that a call entered next. `rest` is the call path below the caller."""
     return rest[1] if len(rest) > 1 and rest[0] == window.path[-1] else rest[0] if rest else window.path[-1]
 
 
-def _sort_most_cycles_first(cycles: Mapping[str, int]) -> dict[str, int]:
+def _sort_names_by_descending_cycles(cycles: Mapping[str, int]) -> dict[str, int]:
     """Returns names with their cycles, the most cycles first."""
     return dict(
         sorted(

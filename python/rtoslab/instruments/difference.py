@@ -10,7 +10,7 @@ from rtoslab.base import TitledTable, Value
 from rtoslab.instruments.profile_tables import HEADS
 from rtoslab.instruments.profiler import Profile, innermost_function
 from rtoslab.instruments.records import WAYS
-from rtoslab.instruments.totals import CycleSums, cycle_sums_by_function_class, sum_profile_cycles_by_key
+from rtoslab.instruments.totals import CycleUseTotals, cycle_sums_by_function_class, sum_profile_cycles_by_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ def profile_difference_tables(before: Profile, after: Profile, top: int | None =
     title = f"in {scale.unit}. A: {before.label}; B: {after.label}"
     classes, functions = (
         (cycle_sums_by_function_class(before), cycle_sums_by_function_class(after)),
-        (_total_by_function(before), _total_by_function(after)),
+        (_total_cycles_by_function(before), _total_cycles_by_function(after)),
     )
     return (
         TitledTable("total", f"All cores, {title}", ("", *heads), _profile_difference_rows(*whole, scale, ways)),
@@ -69,19 +69,22 @@ def profile_difference_tables(before: Profile, after: Profile, top: int | None =
     )
 
 
-def _total_by_function(profile: Profile) -> dict[str, CycleSums]:
+def _total_cycles_by_function(profile: Profile) -> dict[str, CycleUseTotals]:
     """Returns the cycles of each function, of all cores together."""
     return sum_profile_cycles_by_key(profile.spent, lambda spent: innermost_function(spent.stack))
 
 
 def _profile_difference_rows(
-    before: Mapping[str, CycleSums], after: Mapping[str, CycleSums], scale: ProfileComparisonDivisor, chosen: list[int]
+    before: Mapping[str, CycleUseTotals],
+    after: Mapping[str, CycleUseTotals],
+    scale: ProfileComparisonDivisor,
+    chosen: list[int],
 ) -> list[tuple[Value, ...]]:
     """Returns the rows of a table of differences between two profiles, the largest changes first. `chosen` are the uses
     of cycles to show."""
     rows = []
     for name in before.keys() | after.keys():
-        old, new = before.get(name, CycleSums()), after.get(name, CycleSums())
+        old, new = before.get(name, CycleUseTotals()), after.get(name, CycleUseTotals())
         change = new.total_cycles / scale.after - old.total_cycles / scale.before
         ways = [new.cycles[way] / scale.after - old.cycles[way] / scale.before for way in chosen]
         cells = (

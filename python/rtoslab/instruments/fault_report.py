@@ -16,7 +16,7 @@ from rtoslab.targets import (
     BoardMemoryCopy,
     Fault,
     SymbolIndex,
-    VirtualMachine,
+    VirtualBoardMachine,
     core_state_as_fault,
     registers_of_exception_frame,
 )
@@ -69,7 +69,8 @@ def fault_sentences(fault: Fault, image: Path, symbols: Symbols) -> list[str]:
         for number, address in enumerate(path)
     ]
     first = (
-        f"core {fault.core} took a {fault.exception_name} at cycle {fault.cycle:,} in {frames[0]}: {_cause_text(fault)}"
+        f"core {fault.core} took a {fault.exception_name} at cycle {fault.cycle:,} in {frames[0]}: "
+        f"{_fault_cause_text(fault)}"
     )
     return [first, *(f"  called from {frame}" for frame in frames[1:])]
 
@@ -85,7 +86,7 @@ def _address_with_function_text(
     return f"{where} ({line})" if line else where
 
 
-def _cause_text(fault: Fault) -> str:
+def _fault_cause_text(fault: Fault) -> str:
     """Returns the cause of a fault in words, from the fault status registers."""
     cfsr = fault.status.get("CFSR", 0)
     causes = [message for bit, message in _CFSR.items() if cfsr >> bit & 1]
@@ -109,7 +110,7 @@ class DwarfCallerFinder:
         has no call frame information."""
         return list(_unwind_callers(self._entries, self._code, fault)) if self._entries else []
 
-    def call_path_addresses(self, machine: VirtualMachine, core: int) -> list[int]:
+    def call_path_addresses(self, machine: VirtualBoardMachine, core: int) -> list[int]:
         """Returns an address in each function on a halted core's call path, the innermost first."""
         state = core_state_as_fault(machine, core)
         return [state.registers["pc"], *(address - 2 for address in self.return_addresses(state))]

@@ -54,7 +54,7 @@ class ImageFunctions:
         if len(addresses) > 1:
             listed = self._function_names_text(name, addresses)
             raise SymbolError(f"The image has {len(addresses)} functions {name!r}: {listed}; name one by its address.")
-        return self._make_function_at_address(
+        return self._image_function_at_address(
             name, addresses[0] if addresses else find_symbol_address(self._machine, name)
         )
 
@@ -77,9 +77,9 @@ class ImageFunctions:
         is the user's."""
         start = self._function_start(address)
         if start not in {None, address}:
-            name = self._make_function_at_address(text, start or 0).name
+            name = self._image_function_at_address(text, start or 0).name
             raise SymbolError(f"{text} is inside {name}, which begins at {start:#x}; use this address or name.")
-        return self._make_function_at_address(text, address)
+        return self._image_function_at_address(text, address)
 
     def _function_at_line(self, text: str, file: str, line: int) -> ImageFunction:
         """Returns the function that contains the code of a source line. Raises SymbolError for none and for several."""
@@ -92,7 +92,7 @@ class ImageFunctions:
             )
         if not starts_:
             raise SymbolError(f"{text} is not in a function with a symbol; use an address.")
-        return self._make_function_at_address(text, starts_[0])
+        return self._image_function_at_address(text, starts_[0])
 
     def _line_starts(self, file: str, line: int) -> list[int]:
         """Returns the addresses at which code of a source line begins. Raises SymbolError if there is none."""
@@ -114,7 +114,7 @@ class ImageFunctions:
                 return start
         return None
 
-    def _make_function_at_address(self, requested: str, address: int) -> ImageFunction:
+    def _image_function_at_address(self, requested: str, address: int) -> ImageFunction:
         """Returns the function at an address with all its symbols. `requested` is the name that the user gave."""
         names = [name for start, _, name in self._symbols if start == address]
         if not names:
@@ -128,7 +128,7 @@ class ImageFunctions:
         shown = []
         for address in addresses[:_LISTED]:
             source = next(iter(self._lines.source_lines_at(address)), "")
-            name = self._make_function_at_address(requested, address).name
+            name = self._image_function_at_address(requested, address).name
             shown.append(f"{name} {address:#x}" + (f" ({source})" if source else ""))
         return ", ".join(shown) + (", ..." if len(addresses) > _LISTED else "")
 

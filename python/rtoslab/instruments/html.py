@@ -8,7 +8,7 @@ from rtoslab.instruments.masked_interrupts import group_priorities_with_equal_ma
 from rtoslab.instruments.profile_tables import HEADS, all_profile_tables
 from rtoslab.instruments.profiler import Profile, innermost_function
 from rtoslab.instruments.show import is_numeric_table_text
-from rtoslab.instruments.totals import CycleSums, sum_profile_cycles_by_key
+from rtoslab.instruments.totals import CycleUseTotals, sum_profile_cycles_by_key
 
 TOP = 40
 WAY_COLOURS = ("#009E73", "#56B4E9", "#E69F00", "#D55E00", "#d8d8d8", "#0072B2", "#777777")
@@ -50,7 +50,7 @@ def profile_summary_text(profile: Profile) -> str:
     """Returns a few sentences that sum up a profile, such as its cycles and the function with the most."""
     cycles = sum(profile.observed_cycles)
     functions = sum_profile_cycles_by_key(profile.spent, lambda spent: innermost_function(spent.stack))
-    name, most = next(iter(functions.items()), ("nothing", CycleSums()))
+    name, most = next(iter(functions.items()), ("nothing", CycleUseTotals()))
     cores = count_with_noun(len(profile.observed_cycles), "core")
     share = f"{100 * most.total_cycles / max(1, cycles):.1f} %"
     sentences = [f"{cycles:,} cycles on {cores}, all accounted for; most of them ({share}) in {name}."]
@@ -73,7 +73,7 @@ def _core_cycle_bars(profile: Profile) -> list[tuple[int, list[tuple[str, str, f
     by_core = sum_profile_cycles_by_key(profile.spent, lambda spent: spent.core)
     bars = []
     for core, cycles in enumerate(profile.observed_cycles):
-        core_sum = by_core.get(core, CycleSums())
+        core_sum = by_core.get(core, CycleUseTotals())
         parts = [
             (name, colour, 100 * part / max(1, cycles), part)
             for name, colour, part in zip(HEADS, WAY_COLOURS, core_sum.cycles, strict=True)

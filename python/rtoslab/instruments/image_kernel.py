@@ -21,7 +21,7 @@ def find_image_kernel(catalogue: Catalogue, elf: Path, cpu: str) -> Kernel | Non
     functions = {symbol.name for symbol in image.symbols if symbol.is_function}
     candidates: list[tuple[int, Kernel]] = []
     for entry in catalogue.known_kernel_ports:
-        kernel = entry.facts.facts_for_architecture(cpu)
+        kernel = entry.facts.kernel_facts_for_architecture(cpu)
         if kernel.probes is not None and _has_task_symbol(kernel, names):
             services = {name for table in _symbol_tables(kernel) for many in table for name in many}
             candidates.append((len(services & functions), kernel))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from rtoslab.base import ImageFileError, cross_tool_name, tools
+from rtoslab.base import ImageFileError, cross_compiler_tool_name, tools
 from rtoslab.images import SourceLines
 from rtoslab.intake import ElfFile, ElfSection, demangle_function_name, read_program_image
 
@@ -40,7 +40,7 @@ def find_source_lines(elf: Path, addresses: Iterable[int]) -> dict[int, InlinedS
     """Returns the source line of each address, by addr2line. Without debug information or addr2line, every line is
     empty."""
     addresses_ = sorted(set(addresses))
-    program = shutil.which(cross_tool_name("addr2line"))
+    program = shutil.which(cross_compiler_tool_name("addr2line"))
     if program is None or not addresses_:
         return dict.fromkeys(addresses_, NOWHERE)
     answer = tools.program_output(
@@ -85,12 +85,12 @@ def add_source_lines_to_warnings(warnings: Iterable[str], image: Path) -> list[s
     texts = list(warnings)
     places = find_source_lines(image, (int(result, 16) for text in texts for result in _BY.findall(text)))
 
-    def address_with_line(match: re.Match[str]) -> str:
+    def address_with_source_line(match: re.Match[str]) -> str:
         """Returns an address in a warning with its source line."""
         line = places[int(match[1], 16)].line
         return f"{match[0]}, {line}," if line else match[0]
 
-    return [_BY.sub(address_with_line, text).replace(",)", ")") for text in texts]
+    return [_BY.sub(address_with_source_line, text).replace(",)", ")") for text in texts]
 
 
 def _without_build_folders(line: str) -> str:

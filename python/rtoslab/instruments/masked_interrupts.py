@@ -6,14 +6,14 @@ from itertools import groupby
 
 from rtoslab.base import TitledTable, Value
 from rtoslab.instruments.names import INLINED
-from rtoslab.instruments.profiler import MaskedIntervals, Profile, Stack, innermost_function
+from rtoslab.instruments.profiler import InterruptMaskingIntervals, Profile, Stack, innermost_function
 from rtoslab.targets import APPLICATION
 
 
-def group_priorities_with_equal_masking(profile: Profile) -> list[tuple[str, tuple[MaskedIntervals, ...]]]:
+def group_priorities_with_equal_masking(profile: Profile) -> list[tuple[str, tuple[InterruptMaskingIntervals, ...]]]:
     """Groups interrupt priorities that were masked in the same intervals, the most urgent first. A group's name is such
     as `0x50 to 0xf0`."""
-    by_priority: dict[int, list[MaskedIntervals]] = defaultdict(list)
+    by_priority: dict[int, list[InterruptMaskingIntervals]] = defaultdict(list)
     for held in profile.held:
         by_priority[held.priority].append(held)
     groups = []
@@ -26,7 +26,7 @@ def group_priorities_with_equal_masking(profile: Profile) -> list[tuple[str, tup
     return groups
 
 
-def _key_of_masked_interval(held: MaskedIntervals) -> tuple[object, ...]:
+def _key_of_masked_interval(held: InterruptMaskingIntervals) -> tuple[object, ...]:
     """Returns those fields of masked intervals that are equal for priorities masked in the same intervals."""
     return (
         held.core, held.opener, held.opener_line, held.closer, held.closer_line, held.count, held.total_cycles,
@@ -34,7 +34,7 @@ def _key_of_masked_interval(held: MaskedIntervals) -> tuple[object, ...]:
     )  # fmt: skip
 
 
-def function_that_masked(stack: Stack, profile: Profile) -> str:
+def function_that_masked_interrupts(stack: Stack, profile: Profile) -> str:
     """Returns the name of the handler, kernel function or application function in which interrupts were masked. `stack`
     is the call path there."""
     if " [exception " in stack[0]:
@@ -54,9 +54,9 @@ def _masked_time_by_call_table(profile: Profile, top: int | None) -> TitledTable
     """Returns a table of how long interrupts were masked, by call."""
     rows: list[Sequence[Value]] = []
     for name, held in group_priorities_with_equal_masking(profile):
-        calls: dict[tuple[int, str], list[MaskedIntervals]] = defaultdict(list)
+        calls: dict[tuple[int, str], list[InterruptMaskingIntervals]] = defaultdict(list)
         for interval in held:
-            calls[interval.core, function_that_masked(interval.opener, profile)].append(interval)
+            calls[interval.core, function_that_masked_interrupts(interval.opener, profile)].append(interval)
         ordered = sorted(calls.items(), key=lambda item: (-_longest_masked_cycles(item[1]), item[0]))
         for (core, call), members in ordered[:top]:
             count, total = sum(member.count for member in members), sum(member.total_cycles for member in members)
@@ -97,7 +97,7 @@ def _longest_interrupt_masking_table(profile: Profile, top: int | None) -> Title
     return TitledTable("longest", "The longest intervals with interrupts masked, by begin and end", columns, rows)
 
 
-def _longest_masked_cycles(held: Iterable[MaskedIntervals]) -> int:
+def _longest_masked_cycles(held: Iterable[InterruptMaskingIntervals]) -> int:
     """Returns the cycles of the longest of these intervals."""
     return max(interval.longest_cycles for interval in held)
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from rtoslab.instruments.call_counts import CallStatistics, FunctionCallTally, ValueDistribution, call_cycles_by_metric
 from rtoslab.instruments.call_replay import (
     FunctionCallCycleBreakdown,
-    ReplayedCallWindow,
+    ReplayedFunctionCall,
     replay_longest_calls,
     time_range_and_path_of_call,
 )
@@ -23,14 +23,14 @@ from rtoslab.instruments.observed_machine import ObservedMachine
 from rtoslab.instruments.records import CALL, NODE
 from rtoslab.instruments.session import (
     ObservationRequest,
-    ObservedRecording,
+    ObservedRunRecording,
     Progress,
     RecordingInterruptedError,
-    find_early_end_reason,
+    find_early_observation_end_reason,
     record_observed_run,
 )
 from rtoslab.instruments.subject import ObservedImage
-from rtoslab.targets import read_lasting_settings
+from rtoslab.targets import read_startup_board_settings
 
 if TYPE_CHECKING:
     from rtoslab._sim import Observed
@@ -134,7 +134,7 @@ def measure_function_calls(
         ) from None
     windows = first.longest_call_replay_windows(recording)
     return first.measured_functions_result(
-        recording, find_early_end_reason(recording), replay_longest_calls(subject, windows, progress)
+        recording, find_early_observation_end_reason(recording), replay_longest_calls(subject, windows, progress)
     )
 
 
@@ -160,24 +160,28 @@ class _CallCounter:
         self.functions = list(by_address.values())
         self.tallies = [FunctionCallTally() for _ in self.functions]
         return ObservationRequest(
-            measured={address: number for number, address in enumerate(by_address)}, on_piece=self.count_calls
+            measured={address: number for number, address in enumerate(by_address)},
+            on_piece=self.count_function_calls_in_run_part,
         )
 
-    def count_calls(self, observed: "Observed", stretch_start: int) -> None:
+    def count_function_calls_in_run_part(self, observed: "Observed", stretch_start: int) -> None:
         """Adds the calls in a piece of the run. `stretch_start` is the cycle at which the observation began."""
         calls = np.frombuffer(observed["calls"], dtype=CALL)
         for number, tally in enumerate(self.tallies):
             tally.add_ended_calls(calls[calls["id"] == number], stretch_start)
 
-    def longest_call_replay_windows(self, recording: ObservedRecording) -> list[ReplayedCallWindow]:
+    def longest_call_replay_windows(self, recording: ObservedRunRecording) -> list[ReplayedFunctionCall]:
         """Returns the times and call paths of each function's longest calls, which are to be replayed."""
-        self.count_calls(recording.observed, recording.start_cycle)
+        self.count_function_calls_in_run_part(recording.observed, recording.start_cycle)
         nodes = np.frombuffer(recording.observed["nodes"], dtype=NODE)
         greatest = [tally.greatest[name] for tally in self.tallies for name in GREATEST if name in tally.greatest]
         return list(dict.fromkeys(time_range_and_path_of_call(window, nodes) for window in greatest))
 
     def measured_functions_result(
-        self, recording: ObservedRecording, cut: str, spent: Mapping[ReplayedCallWindow, FunctionCallCycleBreakdown]
+        self,
+        recording: ObservedRunRecording,
+        cut: str,
+        spent: Mapping[ReplayedFunctionCall, FunctionCallCycleBreakdown],
     ) -> MeasuredCalls:
         """Returns the measured functions. `cut` says why the observation ended early. `spent` is how the longest calls
         spent their cycles."""
@@ -208,7 +212,7 @@ class _CallCounter:
             recording.start_cycle, recording.end_cycle, cut, tuple(functions),
             names.functions_called_from(nodes, lambda *_: True),
             names.functions_called_from(nodes, lambda _, exception: exception != 0),
-            read_lasting_settings(recording.machine, subject.board, subject.cores),
+            read_startup_board_settings(recording.machine, subject.board, subject.cores),
         )  # fmt: skip
 
 
@@ -242,10 +246,10 @@ def _longest_calls(
     tally: FunctionCallTally,
     names: ImageAddressNameFinder,
     nodes: "NDArray[np.void]",
-    spent: Mapping[ReplayedCallWindow, FunctionCallCycleBreakdown],
+    spent: Mapping[ReplayedFunctionCall, FunctionCallCycleBreakdown],
 ) -> tuple[LongestFunctionCall, ...]:
     """Returns the longest calls of a function, with how they spent their cycles."""
-    by_window: dict[ReplayedCallWindow, tuple[list[str], np.void]] = {}
+    by_window: dict[ReplayedFunctionCall, tuple[list[str], np.void]] = {}
     for name in GREATEST:
         if name in tally.greatest:
             call = tally.greatest[name]

@@ -20,21 +20,21 @@ from rtoslab.instruments.observed_machine import ObservedMachine
 from rtoslab.instruments.records import ARRIVAL, NODE, ROW
 from rtoslab.instruments.session import (
     ObservationRequest,
-    ObservedRecording,
+    ObservedRunRecording,
     Progress,
-    find_early_end_reason,
+    find_early_observation_end_reason,
     open_board_with_image,
     record_observed_run,
 )
 from rtoslab.instruments.subject import ObservedImage
-from rtoslab.targets import EVENT, KIND_EXEC, convert_simulator_errors, read_lasting_settings
+from rtoslab.targets import EVENT, KIND_EXEC, convert_simulator_errors, read_startup_board_settings
 
 _STEPS_MOST: Final = 4096
 """Cycles within which an instruction that is about to execute has executed, waits for memory included."""
 
 
 @dataclass(frozen=True, slots=True)
-class WatchedInstructionArrival:
+class WatchedInstructionEvent:
     """A moment at which a watched instruction is about to be executed."""
 
     cycle: int
@@ -48,8 +48,8 @@ class WatchedInstructionArrival:
 class LongestInterval:
     """The longest run of a measured interval: both ends with their call paths, and how it spent its cycles."""
 
-    begin: WatchedInstructionArrival
-    end: WatchedInstructionArrival
+    begin: WatchedInstructionEvent
+    end: WatchedInstructionEvent
     begin_path: tuple[str, ...]
     """Outermost function first. A handler's first function carries its exception's number."""
     end_path: tuple[str, ...]
@@ -77,7 +77,7 @@ class MeasuredInterval:
 
 
 @dataclass(frozen=True, slots=True)
-class MeasuredIntervals:
+class MeasuredRunIntervals:
     """The measured intervals of one section of an image's run."""
 
     cut_reason: str
@@ -95,14 +95,14 @@ class _IntervalPairing:
 
     begins: frozenset[int]
     ends: frozenset[int]
-    open: WatchedInstructionArrival | None = None
+    open: WatchedInstructionEvent | None = None
     begun_again: int = 0
     lengths: ValueDistribution = field(default_factory=ValueDistribution)
     executed: ValueDistribution | None = field(default_factory=ValueDistribution)
     """Instructions of the intervals. None once those of one are unknown."""
-    longest: tuple[WatchedInstructionArrival, WatchedInstructionArrival] | None = None
+    longest: tuple[WatchedInstructionEvent, WatchedInstructionEvent] | None = None
 
-    def add_arrival(self, at: WatchedInstructionArrival) -> None:
+    def add_arrival(self, at: WatchedInstructionEvent) -> None:
         """Adds an execution of the begin or end instruction, in the order of time. One that ends an interval may begin
         the next."""
         if at.address in self.ends and self.open is not None:
@@ -118,7 +118,7 @@ class _IntervalPairing:
             else:
                 self.begun_again += 1
 
-    def _add_interval_instruction_count(self, begin: WatchedInstructionArrival, end: WatchedInstructionArrival) -> None:
+    def _add_interval_instruction_count(self, begin: WatchedInstructionEvent, end: WatchedInstructionEvent) -> None:
         """Adds the number of instructions between two executions, unless it is unknown."""
         if self.executed is None or begin.instructions is None or end.instructions is None or begin.core != end.core:
             self.executed = None
@@ -128,7 +128,7 @@ class _IntervalPairing:
 
 def measure_intervals(
     subject: ObservedImage, pairs: Sequence[tuple[str, str]], progress: Progress = lambda *_: None
-) -> MeasuredIntervals:
+) -> MeasuredRunIntervals:
     """Runs an image and measures every interval from the first to the second place of each pair. Raises SymbolError,
     RunError, ImageFileError.
 
@@ -152,8 +152,8 @@ def measure_intervals(
     windows = [pairing.longest for pairing in pairings if pairing.longest is not None]
     replayed = _replay_run_for_measured_intervals(subject, windows, progress) if windows else {}
     nodes = np.frombuffer(recording.observed["nodes"], dtype=NODE)
-    return MeasuredIntervals(
-        find_early_end_reason(recording),
+    return MeasuredRunIntervals(
+        find_early_observation_end_reason(recording),
         tuple(
             MeasuredInterval(
                 begin, end, sum(item.lengths.counts.values()), item.lengths.value_statistics(), item.begun_again,
@@ -163,11 +163,13 @@ def measure_intervals(
             for (begin, end), item in zip(pairs, pairings, strict=True)
         ),
         ImageAddressNameFinder(subject.elf, recording.symbols, nodes, ()).functions_called_from(nodes, lambda *_: True),
-        read_lasting_settings(recording.machine, subject.board, subject.cores),
+        read_startup_board_settings(recording.machine, subject.board, subject.cores),
     )  # fmt: skip
 
 
-def _assign_marker_executions_to_intervals(recording: ObservedRecording, pairings: Sequence[_IntervalPairing]) -> None:
+def _assign_marker_executions_to_intervals(
+    recording: ObservedRunRecording, pairings: Sequence[_IntervalPairing]
+) -> None:
     """Adds the recorded executions of begins and ends to the intervals that they belong to."""
     events = np.frombuffer(recording.events, dtype=EVENT)
     mine = events[(events["kind"] == KIND_EXEC) & (events["cycle"] >= recording.start_cycle)]
@@ -180,9 +182,7 @@ def _assign_marker_executions_to_intervals(recording: ObservedRecording, pairing
         for pairing in pairings:
             if address in pairing.begins or address in pairing.ends:
                 pairing.add_arrival(
-                    WatchedInstructionArrival(
-                        cycle, core, address, _instructions_before(at_place[core, address], cycle)
-                    )
+                    WatchedInstructionEvent(cycle, core, address, _instructions_before(at_place[core, address], cycle))
                 )
 
 
@@ -195,16 +195,16 @@ def _instructions_before(completed: "NDArray[np.void]", cycle: int) -> int | Non
 
 def _replay_run_for_measured_intervals(
     subject: ObservedImage,
-    windows: Sequence[tuple[WatchedInstructionArrival, WatchedInstructionArrival]],
+    windows: Sequence[tuple[WatchedInstructionEvent, WatchedInstructionEvent]],
     progress: Progress,
-) -> dict[tuple[WatchedInstructionArrival, WatchedInstructionArrival], LongestInterval]:
+) -> dict[tuple[WatchedInstructionEvent, WatchedInstructionEvent], LongestInterval]:
     """Runs the image again for each interval (begin, end). Returns the intervals with call paths and the use of their
     cycles."""
     return {window: _rerun_image_for_interval(subject, window, progress) for window in dict.fromkeys(windows)}
 
 
 def _rerun_image_for_interval(
-    subject: ObservedImage, window: tuple[WatchedInstructionArrival, WatchedInstructionArrival], progress: Progress
+    subject: ObservedImage, window: tuple[WatchedInstructionEvent, WatchedInstructionEvent], progress: Progress
 ) -> LongestInterval:
     """Runs the image again to the end of an interval. Returns its call paths and the use of its cycles."""
     begin, end = window
@@ -250,7 +250,7 @@ def _add_cycles_by_call_path(machine: ObservedMachine, spent: dict[int, int], co
 
 
 def _step_and_find_call_path(
-    machine: ObservedMachine, at: WatchedInstructionArrival, spent: dict[int, int], core: int
+    machine: ObservedMachine, at: WatchedInstructionEvent, spent: dict[int, int], core: int
 ) -> int | None:
     """Executes the instruction at `at`. Returns the number of its call path, None if it is not executed within some
     thousand cycles."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from rtoslab.targets import VirtualMachine
+from rtoslab.targets import VirtualBoardMachine
 
 if TYPE_CHECKING:
     from rtoslab._sim import Observed
 
 
-class ObservedMachine(VirtualMachine, Protocol):
+class ObservedMachine(VirtualBoardMachine, Protocol):
     """A virtual board that can account for every cycle. `_sim.pyi` describes its methods."""
 
     def observe(

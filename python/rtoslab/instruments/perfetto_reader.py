@@ -52,14 +52,14 @@ class _TraceReader:
                 descriptor = packet.track_descriptor
                 self.names[descriptor.uuid] = (escape_to_one_line(descriptor.name), descriptor.parent_uuid)
             elif packet.HasField("track_event"):
-                self._read_event(packet.timestamp, packet.track_event, open_slices)
+                self._read_trace_event(packet.timestamp, packet.track_event, open_slices)
         label = self.names.get(ROOT, ("", 0))[0]
         if not label.startswith(_HEAD) or self.stretch is None:
             raise ReportError(f"{printable_path(self.path)} was not written by `rtoslab trace`; trace the image again.")
         start, end, clock_hz = self.stretch
         return TraceFileContents(label.removeprefix(_HEAD), clock_hz, start, end, self.slices, self.edges)
 
-    def _read_event(
+    def _read_trace_event(
         self, nanosecond: int, event: Any, open_slices: dict[int, list[tuple[str, int, int, bool]]]
     ) -> None:
         """Reads one event of a trace: its bounds, the begin or end of a slice, or a pin's level. `open_slices` are by

@@ -23,7 +23,7 @@ def nanoseconds_at_cycle(timeline: Timeline, cycle: int) -> int:
     return (cycle - timeline.start) * _NANOSECONDS // timeline.clock_hz
 
 
-def make_digest_packet(body: bytes) -> bytes:
+def make_trace_digest_packet(body: bytes) -> bytes:
     """Returns the last packet of a trace, with the SHA-256 of all bytes before it. Perfetto does not show such a
     packet."""
     trace = Trace()
@@ -33,12 +33,12 @@ def make_digest_packet(body: bytes) -> bytes:
     return bytes(trace.SerializeToString(deterministic=True))
 
 
-_SEAL_BYTES: Final = len(make_digest_packet(b""))
+_SEAL_BYTES: Final = len(make_trace_digest_packet(b""))
 
 
 def has_valid_digest_packet(data: bytes) -> bool:
     """Whether a trace file ends with the digest of all bytes before it."""
-    return data[-_SEAL_BYTES:] == make_digest_packet(data[:-_SEAL_BYTES])
+    return data[-_SEAL_BYTES:] == make_trace_digest_packet(data[:-_SEAL_BYTES])
 
 
 class PerfettoWriter:
@@ -65,7 +65,7 @@ class PerfettoWriter:
         for edge in self.timeline.edges:
             self._add_counter_event(self._track_uuid(("pins", edge.pin), counter=True), edge.cycle, edge.level)
         body = bytes(self.trace.SerializeToString(deterministic=True))
-        return body + make_digest_packet(body)
+        return body + make_trace_digest_packet(body)
 
     def _add_trace_bounds_event(self) -> None:
         """Adds an event with the trace's first and last cycle and its clock in Hz."""

@@ -8,7 +8,12 @@ from rtoslab.instruments.masked_interrupts import masked_interrupt_tables
 from rtoslab.instruments.profiler import Profile, Stack
 from rtoslab.instruments.records import WAYS
 from rtoslab.instruments.spinlocks import spinlock_tables
-from rtoslab.instruments.totals import CycleSums, cycle_sums_by_function, inclusive_cycles, sum_profile_cycles_by_key
+from rtoslab.instruments.totals import (
+    CycleUseTotals,
+    cycle_sums_by_function,
+    inclusive_cycles,
+    sum_profile_cycles_by_key,
+)
 
 HEADS: Final = ("execute", "bus wait", "flash wait", "lock wait", "sleep", "exceptions", "stopped")
 """Column heads of `records.WAYS`."""
@@ -37,7 +42,12 @@ def brief_profile_tables(profile: Profile) -> tuple[TitledTable, TitledTable]:
     what the cycles were spent on."""
     cores = sum_profile_cycles_by_key(profile.spent, lambda spent: spent.core)
     core_rows = [
-        (core, cycles, cores.get(core, CycleSums()).executions, _spent_cycles_text(cores.get(core, CycleSums())))
+        (
+            core,
+            cycles,
+            cores.get(core, CycleUseTotals()).executions,
+            _spent_cycles_text(cores.get(core, CycleUseTotals())),
+        )
         for core, cycles in enumerate(profile.observed_cycles)
     ]
     whole, most = inclusive_cycles(profile), 3 if profile.operations else 2
@@ -57,7 +67,7 @@ def brief_profile_tables(profile: Profile) -> tuple[TitledTable, TitledTable]:
     )
 
 
-def _spent_cycles_text(spent: CycleSums) -> str:
+def _spent_cycles_text(spent: CycleUseTotals) -> str:
     """Returns how cycles were spent, as text with the shares of at least half a percent."""
     shares = sorted(zip(spent.cycles, HEADS, strict=True), key=lambda share: -share[0])
     parts = [
@@ -73,7 +83,7 @@ def core_cycles_table(profile: Profile) -> TitledTable:
     by_core = sum_profile_cycles_by_key(profile.spent, lambda spent: spent.core)
     rows: list[Sequence[Value]] = []
     for core, cycles in enumerate(profile.observed_cycles):
-        core_sum = by_core.get(core, CycleSums())
+        core_sum = by_core.get(core, CycleUseTotals())
         rows.append((core, *core_sum.cycles, cycles, core_sum.executions))
     return TitledTable("cores", "Where each core's cycles went", ("core", *HEADS, "all cycles", "instructions"), rows)
 
@@ -123,7 +133,7 @@ def _cycle_column_heads(profile: Profile) -> tuple[str, ...]:
     return ("cycles", "% of core", *per, *(HEADS[way] for way in _cycle_use_indexes_in_profile(profile)))
 
 
-def _cycle_column_cells(profile: Profile, core: int, spent: CycleSums) -> tuple[Value, ...]:
+def _cycle_column_cells(profile: Profile, core: int, spent: CycleUseTotals) -> tuple[Value, ...]:
     """Returns the cells of a table's columns of cycles, for one row."""
     share = 100 * spent.total_cycles / max(1, profile.observed_cycles[core])
     per = (f"{spent.total_cycles / profile.operations:.1f}",) if profile.operations else ()

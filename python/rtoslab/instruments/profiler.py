@@ -20,7 +20,7 @@ from rtoslab.instruments.observed_machine import ObservedMachine
 from rtoslab.instruments.records import LOCK, MASKED, NODE, ROW, WAYS
 from rtoslab.instruments.session import (
     ObservationRequest,
-    ObservedRecording,
+    ObservedRunRecording,
     Progress,
     RecordingInterruptedError,
     record_observed_run,
@@ -61,7 +61,7 @@ class CallPathCycles:
 
 @_FORM
 @dataclass(frozen=True, slots=True)
-class MaskedIntervals:
+class InterruptMaskingIntervals:
     """The intervals in which interrupts of a priority were masked between the same two places in the code."""
 
     priority: Count
@@ -111,7 +111,7 @@ class Profile:
     operations: Count | None
     """The count of a benchmark in the window. None if it does not count."""
     spent: tuple[CallPathCycles, ...]
-    held: tuple[MaskedIntervals, ...]
+    held: tuple[InterruptMaskingIntervals, ...]
     locks: tuple[SpinlockUse, ...]
     classes: Mapping[str, str] = field(default_factory=dict)
     """Function -> class of the kernel's kernel.toml, where a kernel is known."""
@@ -195,7 +195,7 @@ def profile_image(subject: ObservedImage, progress: Progress = lambda *_: None) 
         ) from None
 
 
-def profile_of_recording(recording: ObservedRecording) -> Profile:
+def profile_of_recording(recording: ObservedRunRecording) -> Profile:
     """Returns the profile of a recorded run, with names and source lines."""
     subject, observed = recording.subject, recording.observed
     accounts = observed["cores"][: subject.cores]
@@ -241,10 +241,10 @@ def _cycles_by_call_path(
     ]
 
 
-def _masked_intervals_of_record(row: "np.void", names: ImageAddressNameFinder) -> MaskedIntervals:
+def _masked_intervals_of_record(row: "np.void", names: ImageAddressNameFinder) -> InterruptMaskingIntervals:
     """Returns the intervals with masked interrupts of one packed record."""
     opener, closer = ((int(row[f"{name}_node"]), int(row[f"{name}_pc"])) for name in ("opener", "closer"))
-    return MaskedIntervals(
+    return InterruptMaskingIntervals(
         int(row["priority"]), int(row["core"]),
         names.call_path(*opener), names.source_line_at(opener[1]).outer_line,
         names.call_path(*closer), names.source_line_at(closer[1]).outer_line,
@@ -264,7 +264,7 @@ def _spinlock_use_of_record(row: "np.void", names: ImageAddressNameFinder, known
     )  # fmt: skip
 
 
-def _count_benchmark_operations(recording: ObservedRecording) -> int | None:
+def _count_benchmark_operations(recording: ObservedRunRecording) -> int | None:
     """Returns the number of operations that a benchmark counted in its measurement window. None if it does not
     count."""
     decoded = recording.decoded

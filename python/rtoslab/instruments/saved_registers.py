@@ -51,7 +51,7 @@ def registers_from_saved_frame(
     `frames` are the layouts to try, as in `KernelTasks.frames`. `is_code` tells whether an address is code.
     """
     for frame in frames:
-        registers = _read_saved_frame(task, frame.split(), word)
+        registers = _read_saved_register_frame(task, frame.split(), word)
         if registers is not None and _can_be_waiting_task_registers(registers, task.stack, is_code):
             return registers
     return {}
@@ -64,7 +64,7 @@ def _can_be_waiting_task_registers(registers: dict[str, int], stack: range, is_c
     return state & _THUMB != 0 and state & _EXCEPTION == 0 and address & 1 == 0 and is_code(address) and in_stack
 
 
-def _read_saved_frame(task: SuspendedTaskStack, parts: Iterable[str], word: Word) -> dict[str, int] | None:
+def _read_saved_register_frame(task: SuspendedTaskStack, parts: Iterable[str], word: Word) -> dict[str, int] | None:
     """Returns the registers that a saved frame with this layout contains. None if the frame cannot have this layout."""
     registers: dict[str, int] = {}
     at, exc_return = task.frame, task.exc_return

@@ -61,7 +61,7 @@ class ObservationRequest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ObservedRecording:
+class ObservedRunRecording:
     """Everything that was recorded in an observed run of an image."""
 
     subject: ObservedImage
@@ -86,7 +86,7 @@ class ObservedRecording:
 class RecordingInterruptedError(KeyboardInterrupt):
     """Raised if the user interrupts a recording. Contains what was recorded so far."""
 
-    def __init__(self, cause: KeyboardInterrupt, recording: ObservedRecording) -> None:
+    def __init__(self, cause: KeyboardInterrupt, recording: ObservedRunRecording) -> None:
         super().__init__(*cause.args)
         self.recording = recording
 
@@ -108,7 +108,7 @@ def record_observed_run(
     subject: ObservedImage,
     prepare: Callable[[ObservedMachine], ObservationRequest],
     progress: Progress = lambda *_: None,
-) -> ObservedRecording:
+) -> ObservedRunRecording:
     """Runs an image and returns what was recorded of it. `prepare` says what to record, once the image is loaded.
 
     Raises RunError if the observed section is not reached, ImageFileError, SymbolError, and RecordingInterruptedError
@@ -117,7 +117,7 @@ def record_observed_run(
     """
     machine = open_board_with_image(subject)
     try:
-        return _ObservedSession(subject, machine, prepare(machine), progress).run_and_record()
+        return _ObservedSession(subject, machine, prepare(machine), progress).run_and_record_observation()
     finally:
         for sentence in add_source_lines_to_warnings(machine.warnings(), subject.elf):
             warnings.warn(sentence, UnmodelledFeatureWarning, stacklevel=2)
@@ -138,14 +138,14 @@ class _ObservedSession:
         self.start: int | None = None
         """First cycle of the stretch, within it."""
 
-    def run_and_record(self) -> ObservedRecording:
+    def run_and_record_observation(self) -> ObservedRunRecording:
         """Runs to the end of the observed section, and of a benchmark's records. Returns the recording."""
         with convert_simulator_errors(RunError):
             self._enable_requested_trace_records()
             if self.subject.expected is not None:
                 self.machine.watch_write(find_symbol_address(self.machine, WINDOW_SYMBOL), IDENT_WINDOW, True)
                 self.machine.until(find_symbol_address(self.machine, DONE_SYMBOL))
-            self._run_to_observed_section_start()
+            self._run_to_observation_start()
             self.machine.observed()
             before = latest_event_of_each_probe(bytes(self.events), IDENT_WINDOW)
             start = self.machine.cycle()
@@ -162,7 +162,7 @@ class _ObservedSession:
                 decoded = self._receive_benchmark_records() if ended is None else None
             except KeyboardInterrupt as cause:  # the stretch itself is whole
                 ended = cause
-        recording = ObservedRecording(
+        recording = ObservedRunRecording(
             subject=self.subject,
             clock_hz=self.machine.clock_hz(),
             start_cycle=start,
@@ -208,7 +208,7 @@ class _ObservedSession:
         self.machine.trace_exceptions(self.request.exceptions)
         self.machine.trace_pins(self.request.pins)
 
-    def _run_to_observed_section_start(self) -> None:
+    def _run_to_observation_start(self) -> None:
         """Runs to the start of the observed section."""
         if self.subject.expected is not None:
             self._run_until_measurement_window_state(1, "set-up", SETUP_LIMIT_S)
@@ -300,7 +300,7 @@ class _ObservedSession:
         return int.from_bytes(self.machine.read(address, 4), "little")
 
 
-def find_early_end_reason(recording: ObservedRecording) -> str:
+def find_early_observation_end_reason(recording: ObservedRunRecording) -> str:
     """Returns why the observed section of a run ended early, as a clause. Empty if it did not."""
     stretch, cycles = recording.subject.stretch, recording.end_cycle - recording.start_cycle
     if recording.subject.expected is not None:

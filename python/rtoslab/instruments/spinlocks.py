@@ -3,7 +3,7 @@
 from collections import defaultdict
 
 from rtoslab.base import TitledTable
-from rtoslab.instruments.masked_interrupts import function_that_masked
+from rtoslab.instruments.masked_interrupts import function_that_masked_interrupts
 from rtoslab.instruments.profiler import Profile, SpinlockUse, innermost_function
 
 
@@ -18,7 +18,9 @@ def _spinlock_time_by_call_table(profile: Profile, top: int | None) -> TitledTab
     """Returns a table of how long each call held and awaited spinlocks."""
     calls: dict[tuple[str, int, str, str], list[SpinlockUse]] = defaultdict(list)
     for lock in profile.locks:
-        calls[lock.name, lock.core, _spinlock_use_text(lock), function_that_masked(lock.start, profile)].append(lock)
+        calls[
+            lock.name, lock.core, _spinlock_use_text(lock), function_that_masked_interrupts(lock.start, profile)
+        ].append(lock)
     rows = []
     for key, members in calls.items():
         count, total = sum(member.count for member in members), sum(member.total_cycles for member in members)

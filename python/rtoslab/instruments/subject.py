@@ -13,7 +13,7 @@ from rtoslab.intake import is_file_or_pipe, read_program_image
 from rtoslab.plan import DEFAULT_WINDOW_MS as LATENCY_WINDOW_MS
 from rtoslab.plan import PlanOptions, make_measurement_plan, parse_integer_setting
 from rtoslab.records import ExpectedImageIdentity
-from rtoslab.targets import DeviceRequest, require_board_has_cores
+from rtoslab.targets import BusDeviceRequest, require_board_has_cores
 
 DEFAULT_WINDOW_MS = 20
 DEFAULT_CYCLES = 5_000_000
@@ -46,7 +46,7 @@ class ObservedImage:
     """The identity that a benchmark's image sends. Then its window is observed."""
     stretch: ObservedRunSection = field(default_factory=ObservedRunSection)
     settings: Mapping[str, int] = field(default_factory=dict)
-    devices: Sequence[DeviceRequest] = ()
+    devices: Sequence[BusDeviceRequest] = ()
     """Devices on buses, ports and pins of an image's board."""
     axes: Mapping[str, str] = field(default_factory=dict)
     """Benchmark, kernel, board, cores and configuration, for readers."""
@@ -65,7 +65,7 @@ class ImageObservationOptions(TypedDict, total=False):
     """Length of a benchmark's window, or of an image's run at the board's usual clock."""
     stretch: ObservedRunSection | None
     """The observed section of an image's run."""
-    devices: Sequence[DeviceRequest]
+    devices: Sequence[BusDeviceRequest]
     """Devices on buses, ports and pins of an image's board."""
 
 
@@ -79,7 +79,7 @@ def find_observed_image(
     config: Mapping[str, str] | None = None,
     window_ms: int | None = None,
     stretch: ObservedRunSection | None = None,
-    devices: Sequence[DeviceRequest] = (),
+    devices: Sequence[BusDeviceRequest] = (),
 ) -> ObservedImage:
     """Returns the image to observe: the file with this path, or a benchmark, which is built."""
     if is_file_or_pipe(Path(name)):
@@ -107,7 +107,7 @@ def _observed_user_image(
     cores: int | None,
     config: Mapping[str, str],
     stretch: ObservedRunSection,
-    devices: Sequence[DeviceRequest],
+    devices: Sequence[BusDeviceRequest],
 ) -> ObservedImage:
     """Returns a user's image as the image to observe. Raises PlanError for options that an image cannot have."""
     facts = catalogue.find_board(board or DEFAULT_BOARD).facts
@@ -116,7 +116,7 @@ def _observed_user_image(
     require_board_has_cores(facts, cores)
     count = cores or facts.cores
     known = (
-        catalogue.find_kernel(kernel).facts.facts_for_architecture(facts.cpu)
+        catalogue.find_kernel(kernel).facts.kernel_facts_for_architecture(facts.cpu)
         if kernel
         else find_image_kernel(catalogue, path, facts.cpu)
     )
@@ -166,7 +166,7 @@ def _build_benchmark_to_observe(
         image=built.elf_path.read_bytes(),
         board=where,
         cores=point.cores,
-        kernel=catalogue.find_kernel(point.kernel).facts.facts_for_architecture(where.cpu),
+        kernel=catalogue.find_kernel(point.kernel).facts.kernel_facts_for_architecture(where.cpu),
         expected=built.expected,
         settings=point.timing,
         axes={

@@ -4,10 +4,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from rtoslab.base import TitledTable, Value
-from rtoslab.instruments.masked_interrupts import function_that_masked
-from rtoslab.instruments.profiler import MaskedIntervals, Profile, innermost_function
+from rtoslab.instruments.masked_interrupts import function_that_masked_interrupts
+from rtoslab.instruments.profiler import InterruptMaskingIntervals, Profile, innermost_function
 
-SurveyRow = tuple[str, Profile, MaskedIntervals]
+SurveyRow = tuple[str, Profile, InterruptMaskingIntervals]
 """Benchmark, its profile, one record of it."""
 
 
@@ -20,7 +20,7 @@ def masked_interrupts_survey_table(profiles: Iterable[Profile], priority: int) -
         clock_hz = profile.clock_hz
         for held in profile.held:
             if held.priority == priority:
-                key = (profile.axes.get("kernel", "-"), function_that_masked(held.opener, profile))
+                key = (profile.axes.get("kernel", "-"), function_that_masked_interrupts(held.opener, profile))
                 calls[key].append((profile.axes.get("benchmark", profile.label), profile, held))
     rows = [(kernel, call, *_longest_interrupt_masking_row(item, clock_hz)) for (kernel, call), item in calls.items()]
     rows.sort(key=lambda row: (row[0], -int(row[2] or 0), row[1]))

@@ -18,7 +18,7 @@ from rtoslab.targets import (
     StructureMemberLayout,
     SymbolIndex,
     TaskRow,
-    VirtualMachine,
+    VirtualBoardMachine,
     convert_simulator_errors,
     current_task_addresses,
     find_structure_members,
@@ -88,7 +88,7 @@ class _TaskReader:
 
     def __init__(
         self,
-        machine: VirtualMachine,
+        machine: VirtualBoardMachine,
         kernel: Kernel,
         tasks: KernelTasks,
         structures: Mapping[str, Mapping[str, StructureMemberLayout]],
@@ -153,7 +153,7 @@ class _TaskReader:
                     yield from ((block, state) for block in self._tasks_in_circular_list(ring, address))
         for chain in self._tasks.chains:
             for first, state in chain.first.items():
-                yield from ((block, state) for block in self._tasks_in_chain(chain, first))
+                yield from ((block, state) for block in self._tasks_in_linked_list(chain, first))
         for table in self._tasks.tables:
             yield from ((block, "") for block in self._tasks_in_table(table))
 
@@ -183,7 +183,7 @@ class _TaskReader:
             yield block
             node, seen = self._read_word(node + following), seen + 1
 
-    def _tasks_in_chain(self, chain: TaskChain, first: str) -> Iterator[int]:
+    def _tasks_in_linked_list(self, chain: TaskChain, first: str) -> Iterator[int]:
         """Yields the control blocks of the tasks in a list that links the control blocks themselves. `first` names the
         variable."""
         following = self._block.member_offset(chain.next)

@@ -7,7 +7,7 @@ from rtoslab.base import ImageFileError, RunError, SymbolError
 from rtoslab.catalogue import Kernel
 from rtoslab.footprint import structure_member_offsets
 from rtoslab.instruments.observed_machine import ObservedMachine
-from rtoslab.instruments.session import ObservedRecording
+from rtoslab.instruments.session import ObservedRunRecording
 from rtoslab.targets import (
     StructureMemberLayout,
     convert_simulator_errors,
@@ -44,14 +44,14 @@ def _require_board_memory(machine: ObservedMachine, address: int) -> None:
         ) from None
 
 
-def task_names_by_control_block(recording: ObservedRecording, blocks: Iterable[int]) -> dict[int, str]:
+def task_names_by_control_block(recording: ObservedRunRecording, blocks: Iterable[int]) -> dict[int, str]:
     """Returns the name of each task by its control block, read from memory at the end of a recorded run."""
     result = {block: _task_name(recording, block) for block in sorted(blocks) if block}
     names = list(result.values())
     return {block: name if names.count(name) == 1 else f"{name} {block:#x}" for block, name in result.items()}
 
 
-def _task_name(recording: ObservedRecording, block: int) -> str:
+def _task_name(recording: ObservedRunRecording, block: int) -> str:
     """Returns the task's name from its control block, or a name made of the block's address."""
     facts = recording.subject.kernel.memory if recording.subject.kernel else None
     if facts is None or facts.task_block is None:
@@ -66,7 +66,7 @@ def _task_name(recording: ObservedRecording, block: int) -> str:
 _CACHE: dict[tuple[str, str], dict[str, StructureMemberLayout]] = {}
 
 
-def _structure_members(recording: ObservedRecording, structure: str) -> dict[str, StructureMemberLayout]:
+def _structure_members(recording: ObservedRunRecording, structure: str) -> dict[str, StructureMemberLayout]:
     """Returns the place of each member of a C structure, cached by image."""
     key = (str(recording.subject.elf), structure)
     if key not in _CACHE:

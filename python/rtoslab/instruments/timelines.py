@@ -11,9 +11,9 @@ from rtoslab.base import without_thumb_bit
 from rtoslab.instruments.observed_machine import ObservedMachine
 from rtoslab.instruments.session import (
     ObservationRequest,
-    ObservedRecording,
+    ObservedRunRecording,
     Progress,
-    find_early_end_reason,
+    find_early_observation_end_reason,
     record_observed_run,
 )
 from rtoslab.instruments.subject import ObservedImage
@@ -118,7 +118,7 @@ def record_timeline(subject: ObservedImage, progress: Progress = lambda *_: None
 class _TimelineBuilder:
     """Builds the spans of a timeline from recorded events, in order of time."""
 
-    def __init__(self, recording: ObservedRecording, services: Mapping[int, str], words: Mapping[int, int]) -> None:
+    def __init__(self, recording: ObservedRunRecording, services: Mapping[int, str], words: Mapping[int, int]) -> None:
         """`services`: number of a call probe -> kernel service. `words`: core -> address of the kernel's current-task
         variable."""
         self.recording = recording
@@ -155,12 +155,12 @@ class _TimelineBuilder:
         for cycle, value, pc, ident, kind, core, _ in unpack_events(self.recording.events):
             if kind in steps and (cycle >= self.start or kind in {KIND_THREAD, KIND_PIN}):
                 steps[kind](core, cycle, ident, value, pc)
-        self._end_open_spans()
+        self._end_open_timeline_spans()
         self.spans.sort(key=lambda span: (span.start, -span.end, span.track.group, span.track.name))
         subject = self.recording.subject
         return Timeline(
             subject.label, self.recording.clock_hz, self.start, self.end, tuple(self.spans), tuple(self.edges),
-            self.recording.unhandled, find_early_end_reason(self.recording),
+            self.recording.unhandled, find_early_observation_end_reason(self.recording),
         )  # fmt: skip
 
     def _add_timeline_interval(
@@ -201,7 +201,7 @@ class _TimelineBuilder:
                 TimelineTrack(f"core {core}", HANDLERS), name, start, cycle, exception=ident, entry_cycles=latency
             )
 
-    def _track_of_kernel_call(self, core: int) -> TimelineTrack:
+    def _timeline_track_of_kernel_call(self, core: int) -> TimelineTrack:
         """Returns the track on which a kernel call is shown: that of the handler or the task that made it."""
         if self.handlers.get(core):
             return TimelineTrack(f"core {core}", HANDLERS)
@@ -209,11 +209,11 @@ class _TimelineBuilder:
 
     def _handle_kernel_call(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
         """Handles a call of a kernel function. `ident` is its number, `value` its first argument."""
-        self.calls.setdefault(self._track_of_kernel_call(core), []).append((ident, cycle, value))
+        self.calls.setdefault(self._timeline_track_of_kernel_call(core), []).append((ident, cycle, value))
 
     def _handle_kernel_return(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
         """Handles the return of a kernel function. `value` is its result."""
-        track = self._track_of_kernel_call(core)
+        track = self._timeline_track_of_kernel_call(core)
         open_calls = self.calls.get(track, [])
         while open_calls:
             call, start, argument = open_calls.pop()
@@ -249,7 +249,7 @@ class _TimelineBuilder:
         kernel = self.recording.subject.kernel
         return (kernel.locks if kernel else {}).get(number, f"spinlock {number}")
 
-    def _end_open_spans(self) -> None:
+    def _end_open_timeline_spans(self) -> None:
         """Adds the spans that have not ended at the end of the run."""
         for core, (name, since) in self.running.items():
             self._add_timeline_interval(TimelineTrack(f"core {core}", TASKS), name, since, self.end, ended=False)

@@ -12,7 +12,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 @dataclass(slots=True)
-class CycleSums:
+class CycleUseTotals:
     """Sums of cycles by what they were spent on, and of instructions and calls."""
 
     cycles: list[int] = field(default_factory=lambda: [0] * len(WAYS))
@@ -34,20 +34,20 @@ class CycleSums:
 
 def sum_profile_cycles_by_key(
     spent: Iterable[CallPathCycles], key: Callable[[CallPathCycles], Key]
-) -> dict[Key, CycleSums]:
+) -> dict[Key, CycleUseTotals]:
     """Returns the sums of a profile's entries that have the same `key`, most cycles first."""
-    by_key: dict[Key, CycleSums] = defaultdict(CycleSums)
+    by_key: dict[Key, CycleUseTotals] = defaultdict(CycleUseTotals)
     for entry in spent:
         by_key[key(entry)].add_call_path_cycles(entry)
     return dict(sorted(by_key.items(), key=lambda item: (-item[1].total_cycles, str(item[0]))))
 
 
-def cycle_sums_by_function(profile: Profile) -> dict[tuple[int, str], CycleSums]:
+def cycle_sums_by_function(profile: Profile) -> dict[tuple[int, str], CycleUseTotals]:
     """Returns the cycles of each function's own instructions, by (core, function)."""
     return sum_profile_cycles_by_key(profile.spent, lambda spent: (spent.core, innermost_function(spent.stack)))
 
 
-def cycle_sums_by_function_class(profile: Profile) -> dict[str, CycleSums]:
+def cycle_sums_by_function_class(profile: Profile) -> dict[str, CycleUseTotals]:
     """Returns the cycles by class of functions: the kernel's classes, `library` and `application`. Without a known
     kernel the only class is `image`."""
     return sum_profile_cycles_by_key(

@@ -129,19 +129,19 @@ class TraceDatabase:
 
     def answer_predefined_query(self, name: str) -> TitledTable:
         """Returns the rows of a predefined query on the trace, such as `load`."""
-        return self.answer_query(NAMED[name], title=name)
+        return self.run_sql_query_on_trace(NAMED[name], title=name)
 
     def latency_between_trace_slices_table(self, begin: str, end: str, limit_cycles: int) -> TitledTable:
         """Returns the cycles from each slice of the trace named `begin` to the next one named `end`, the longest
         first."""
-        return self.answer_query(_LATENCY, (begin, end, limit_cycles), title=f"{begin} to {end}")
+        return self.run_sql_query_on_trace(_LATENCY, (begin, end, limit_cycles), title=f"{begin} to {end}")
 
-    def answer_query(self, sql: str, values: Sequence[str | int] = (), title: str = "") -> TitledTable:
+    def run_sql_query_on_trace(self, sql: str, values: Sequence[str | int] = (), title: str = "") -> TitledTable:
         """Returns the rows of a SELECT on the trace. Raises PlanError if SQLite refuses it or it exceeds a limit."""
         self._turns, self._deadline_s = 0, time.monotonic() + _SECONDS_MOST
         try:
             cursor = self._database.execute(sql, tuple(values))
-            rows = _read_limited_rows(cursor)
+            rows = _read_size_limited_sql_rows(cursor)
         except (sqlite3.Error, sqlite3.Warning, ValueError, MemoryError) as cause:
             reason = _TOO_LONG if str(cause) == "interrupted" else str(cause) or "it needs too much memory"
             raise PlanError(
@@ -158,7 +158,7 @@ class TraceDatabase:
         return int(self._turns > _STEPS_MOST or time.monotonic() > self._deadline_s)
 
 
-def _read_limited_rows(cursor: sqlite3.Cursor) -> list[tuple[object, ...]]:
+def _read_size_limited_sql_rows(cursor: sqlite3.Cursor) -> list[tuple[object, ...]]:
     """Returns the first rows of an SQL result. Raises ValueError if they have too many bytes together."""
     rows, held = [], 0
     for row in islice(cursor, _ROWS_MOST):

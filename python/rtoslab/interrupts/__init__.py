@@ -114,7 +114,7 @@ def _raise_interrupt(number: int, frame: FrameType | None) -> None:
         return
     if number != _RETRY_SIGNAL:
         _pending_signals.append(number)
-    if _would_frame_lose_exception(frame):
+    if _can_python_frame_lose_exception(frame):
         _schedule_signal_handler_retry()
         return
     _raised_at_s.append(time.monotonic())
@@ -133,7 +133,7 @@ def _schedule_signal_handler_retry() -> None:
     again.start()
 
 
-def _would_frame_lose_exception(frame: FrameType | None) -> bool:
+def _can_python_frame_lose_exception(frame: FrameType | None) -> bool:
     """Whether an exception raised in this frame would be printed or lost: inside an import, a finaliser, or pydantic,
     which builds the forms of models when they are first used and makes an error of its own from any exception."""
     while frame is not None:

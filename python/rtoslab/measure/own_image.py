@@ -56,13 +56,13 @@ def measure_user_elf_image(
     point = _measurement_point_of_user_image(catalogue, image.introduction, timing)
     identity = identity_of_point(catalogue, point)
     identity = identity.model_copy(update={"config": {**identity.config, "image": escape_unprintable(path.stem)}})
-    rule_files = _rule_file_digests(catalogue, point)
+    rule_files = _proof_rule_file_digests(catalogue, point)
     folder = out or default_runs_folder() / _run_folder_name(root, identity, image, rule_files)
     run = RunDirectory.create_run_directory(folder, None, [identity])
     return folder, _measure_and_store_user_image(catalogue, point, identity, image, rule_files, run)
 
 
-def _rule_file_digests(catalogue: Catalogue, point: PlannedPoint) -> dict[str, str]:
+def _proof_rule_file_digests(catalogue: Catalogue, point: PlannedPoint) -> dict[str, str]:
     """Returns the SHA-256 of the files that say what is proved about an image, by name."""
     files = {
         "benchmark.toml": catalogue.find_benchmark(point.benchmark).folder / "benchmark.toml",
@@ -89,7 +89,7 @@ def _measure_and_store_user_image(
     board = catalogue.find_board(point.board).facts
     build = BuiltImage(
         image.path.parent,
-        image.identity_expected_of_image,
+        image.image_identity_expected_in_records,
         image.file_sha256,
         {**_make_build_record_of_user_image(point, image), "judged_by": rule_files},
     )

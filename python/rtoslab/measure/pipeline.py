@@ -40,14 +40,14 @@ from rtoslab.store import (
     failed_result_for_altered_files,
     make_measurement_manifest,
     manifest_hash,
+    measurement_result_cache_key,
     parse_measurement_point_files,
     point_folder_name,
     real_board_manifest_part,
-    result_cache_key,
     store_point_files,
     virtual_board_manifest_entries,
 )
-from rtoslab.targets import Progress, RunOutput, VirtualMachine, run_virtual_benchmark
+from rtoslab.targets import Progress, RunOutput, VirtualBoardMachine, run_virtual_benchmark
 
 Runner = Callable[[BuiltImage, Progress], RunOutput]
 
@@ -166,7 +166,10 @@ def _load_or_measure_point(
         return _store_measurement_point_files(
             run, job.folder_name, _run_benchmark_and_check_proofs(catalogue, job, progress, runner), cached=False
         )
-    results, key = ResultCache.open_cache_of_checkout(catalogue.root), result_cache_key(job.manifest, job.identity)
+    results, key = (
+        ResultCache.open_cache_of_checkout(catalogue.root),
+        measurement_result_cache_key(job.manifest, job.identity),
+    )
     with results.exclusive_lock(key):
         known, note = _find_cached_measurement_files(results, key, job.folder_name)
         if known is not None and not options.again:
@@ -230,7 +233,10 @@ def _store_measurement_point_files(
 
 
 def _virtual_board_runner(
-    catalogue: Catalogue, point: PlannedPoint, pair: DualKernelImagePair | None, machine: VirtualMachine | None = None
+    catalogue: Catalogue,
+    point: PlannedPoint,
+    pair: DualKernelImagePair | None,
+    machine: VirtualBoardMachine | None = None,
 ) -> Runner:
     """Returns a function that runs an image on the virtual board. A failed run gives an output with the failure."""
 

@@ -14,7 +14,7 @@ from rtoslab.results import (
     BlockingCallUse,
     CoreCycles,
     CriticalSectionUse,
-    EmptyMeasurementRepeats,
+    EmptyMeasurementRawValues,
     FailedMeasurement,
     FunctionCodeLocation,
     FunctionExecutionCycles,
@@ -28,9 +28,9 @@ from rtoslab.results import (
     StackUse,
     TaskCount,
     VirtualBoardObservations,
-    handler_series_of,
     latency_series,
     observed_series_by_probe,
+    sample_series_of_kernel_handlers,
 )
 from rtoslab.store import EVIDENCE_FILE, UART, add_digests_to_point_files, encode_board_observations
 from rtoslab.targets import IDLE, FunctionCycles, MeasurementWindowObservations, RunOutput
@@ -60,7 +60,9 @@ def make_measured_point(
         metric=benchmark.metric.id or benchmark.id,
         unit=benchmark.metric.unit or "cycles",
         metric_tasks=benchmark.metric.tasks,
-        metric_cores=tuple(core for core in range(identity.cores) if benchmark.metric.counts_core_towards_result(core)),
+        metric_cores=tuple(
+            core for core in range(identity.cores) if benchmark.metric.does_benchmark_result_include_core(core)
+        ),
         clock_hz=decoded.begin.clock_hz,
         window_ticks=window.close_ticks - window.open_ticks,
         timer_hz=decoded.begin.timer_hz,
@@ -81,7 +83,7 @@ def make_measured_point(
             for stack in decoded.stacks
         ),
         rulers=tuple(
-            EmptyMeasurementRepeats(name=ruler.name, core=ruler.core, unit=ruler.unit, repeats=ruler.repeats)
+            EmptyMeasurementRawValues(name=ruler.name, core=ruler.core, unit=ruler.unit, repeats=ruler.repeats)
             for ruler in decoded.rulers
         ),
         checks=checks,
@@ -105,7 +107,7 @@ def _sample_series_of_measurement(
     if benchmark.series:
         return observed_series_by_probe(benchmark, observed)
     handled = observed.handled if observed else None
-    return handler_series_of(handled, decoded, benchmark) if benchmark.handlers and handled else ()
+    return sample_series_of_kernel_handlers(handled, decoded, benchmark) if benchmark.handlers and handled else ()
 
 
 def _virtual_board_observations(output: RunOutput, kernel: Kernel) -> VirtualBoardObservations | None:

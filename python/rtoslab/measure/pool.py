@@ -197,7 +197,7 @@ def _run_measurement_worker_process(
     gc.freeze()  # what is imported stays
     last = 0.0
 
-    def send_measurement_progress(phase: str, done: float) -> None:
+    def send_progress_to_parent_process(phase: str, done: float) -> None:
         """Sends a point's progress to the parent, at most every PROGRESS_INTERVAL_S."""
         nonlocal last
         now = time.monotonic()
@@ -211,7 +211,7 @@ def _run_measurement_worker_process(
                 point = pipe.recv()
                 clear_expired_file_contents_cache(older_than_s=CACHE_SCOPE_S)
                 last = 0.0  # the first news of each point is sent, however soon it follows the point before
-                pipe.send(_measure_point(root, out, point, send_measurement_progress, options))
+                pipe.send(_measure_point(root, out, point, send_progress_to_parent_process, options))
     except (EOFError, BrokenPipeError, ConnectionResetError):
         return  # the parent is gone
 

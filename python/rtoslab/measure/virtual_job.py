@@ -22,7 +22,7 @@ def make_virtual_benchmark_job(
         image=image,
         name=name,
         board=board,
-        kernel=kernel.facts_for_architecture(board.cpu),
+        kernel=kernel.kernel_facts_for_architecture(board.cpu),
         clock_hz=point.clock_hz or board.clock.sys_hz,
         cores=point.cores,
         window_ms=point.window_ms,
@@ -40,6 +40,6 @@ def make_virtual_benchmark_job(
 def _exception_that_starts_intervals(benchmark: Benchmark, board: Board) -> int | None:
     """Returns the number of the exception at whose event stamped intervals begin. None if the benchmark has no such
     intervals."""
-    if benchmark.does_interval_begin_at_timed_tick:
+    if benchmark.does_latency_begin_at_timer_tick:
         return SYSTICK
     return FIRST_EXTERNAL + board.irq.asynchronous if benchmark.does_interval_begin_at_timer_interrupt else None

@@ -10,12 +10,17 @@ from pathlib import Path
 
 from rtoslab.base import BuildError, PlanError
 from rtoslab.catalogue import Catalogue
-from rtoslab.images import IMAGE, build_measurement_point_image, link_build_caches_into_checkout, without_log_path
+from rtoslab.images import (
+    IMAGE,
+    build_error_without_log_path,
+    build_measurement_point_image,
+    link_build_caches_into_checkout,
+)
 from rtoslab.measure import build_pair_images, decode_and_judge_output, identity_of_point, make_virtual_benchmark_job
 from rtoslab.mutants.mutants import (
     BenchmarkMutant,
     BenchmarkMutants,
-    MutantSetting,
+    MutantMeasurementSetting,
     insert_mutation_into_source_files,
     restore_mutated_source_files,
 )
@@ -57,7 +62,7 @@ def measure_mutants(
     link_build_caches_into_checkout(root, folder)
     chosen = set(only)
     mutants = [item for item in mutants_of_benchmark.mutant if not chosen or item.id in chosen]
-    settings: list[MutantSetting] = []
+    settings: list[MutantMeasurementSetting] = []
     for mutant in mutants:
         if (setting := mutant.setting or mutants_of_benchmark.setting) not in settings:
             settings.append(setting)
@@ -72,7 +77,7 @@ def measure_mutants(
 class _BenchmarkMutationTester:
     """Measures the mutants of one benchmark in one setting."""
 
-    def __init__(self, root: Path, benchmark: str, setting: MutantSetting) -> None:
+    def __init__(self, root: Path, benchmark: str, setting: MutantMeasurementSetting) -> None:
         self.catalogue = Catalogue(root)
         self.benchmark = benchmark
         self.root = root
@@ -95,7 +100,7 @@ class _BenchmarkMutationTester:
             result = self._build_and_measure_mutant()
         except BuildError as cause:
             is_refused = mutant.refused_at_build and mutant.refused_at_build in str(cause)
-            problem = "" if is_refused else f"it does not build: {without_log_path(str(cause))[:300]}"
+            problem = "" if is_refused else f"it does not build: {build_error_without_log_path(str(cause))[:300]}"
             return MutantTrial(self.benchmark, mutant.id, (), problem)
         finally:
             restore_mutated_source_files(originals)
@@ -112,7 +117,7 @@ class _BenchmarkMutationTester:
         problem = f"{', '.join(sorted(missing))} should have refused it" if missing else ""
         return MutantTrial(self.benchmark, mutant.id, refused, problem)
 
-    def _plan_mutated_benchmark_measurement(self, setting: MutantSetting) -> PlannedPoint:
+    def _plan_mutated_benchmark_measurement(self, setting: MutantMeasurementSetting) -> PlannedPoint:
         """Returns the point of the benchmark in a setting. Raises PlanError if it cannot be measured there."""
         facts = self.catalogue.find_benchmark(self.benchmark).facts
         latency = facts.kind == "latency"

@@ -5,11 +5,11 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from rtoslab.base import CatalogueError, StrictModel
+from rtoslab.base import CatalogueError, StrictFileSchemaModel
 from rtoslab.catalogue import read_validated_toml
 
 
-class SourceMistake(StrictModel):
+class SourceMistake(StrictFileSchemaModel):
     """A replacement in a source file, which plants a mistake. The old text must be there exactly once."""
 
     old: str
@@ -18,7 +18,7 @@ class SourceMistake(StrictModel):
     """A file in the benchmark's folder. By default `<benchmark>.c`."""
 
 
-class MutantSetting(StrictModel):
+class MutantMeasurementSetting(StrictFileSchemaModel):
     """The kernel, board and options that a mutant is measured with."""
 
     kernel: str
@@ -32,7 +32,7 @@ class MutantSetting(StrictModel):
     config: dict[str, str] = Field(default_factory=dict)
 
 
-class BenchmarkMutant(StrictModel):
+class BenchmarkMutant(StrictFileSchemaModel):
     """One mistake in a benchmark, and the proofs that must refuse it."""
 
     id: str
@@ -49,7 +49,7 @@ class BenchmarkMutant(StrictModel):
     """Proof rules, each of which must fail."""
     refused_at_build: str = ""
     """In place of rules: a part of the sentence by which the build refuses the mistake."""
-    setting: MutantSetting | None = None
+    setting: MutantMeasurementSetting | None = None
     """Replaces the setting of the file."""
 
     @model_validator(mode="after")
@@ -60,10 +60,10 @@ class BenchmarkMutant(StrictModel):
         return self
 
 
-class BenchmarkMutants(StrictModel):
+class BenchmarkMutants(StrictFileSchemaModel):
     """The content of a file of mutants: mistakes in one benchmark."""
 
-    setting: MutantSetting
+    setting: MutantMeasurementSetting
     mutant: tuple[BenchmarkMutant, ...]
 
 

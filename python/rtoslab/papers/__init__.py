@@ -11,8 +11,8 @@ from rtoslab.papers.explain import (
     ConfigurationChangeTrial,
     alternative_configurations_of_paper,
     combine_best_changes,
-    distance_from_paper_without_change,
     evaluate_configuration_changes,
+    paper_deviation_without_setting_change,
     plan_paper_points_with_setup_changes,
     single_change_setups,
 )

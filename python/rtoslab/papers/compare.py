@@ -41,7 +41,7 @@ class ComparedFigure:
         return self.our_value / number if self.our_value is not None and number else None
 
     @property
-    def ratio_range_over_placements(self) -> tuple[float, float] | None:
+    def ratio_range_over_code_placements(self) -> tuple[float, float] | None:
         """Returns the smallest and the largest ratio over the placements of the code. None for one placement."""
         number = self._number_published_in_paper
         return (self.band.smallest / number, self.band.largest / number) if self.band is not None and number else None
@@ -64,8 +64,8 @@ def compare_published_values_with_ours(
     senseless = {row: slip.says for slip in paper.known_mistakes_in_paper if slip.no_ratio for row in slip.rows}
     return {
         row.id: replace(
-            _add_measured_value_source(
-                _compare_published_row(paper, row, values, stored, kernels), sources, deviating_runs
+            _add_provenance_of_measured_value(
+                _compare_published_value(paper, row, values, stored, kernels), sources, deviating_runs
             ),
             no_ratio=senseless.get(row.id, ""),
         )
@@ -86,7 +86,7 @@ def _text_of_settings_that_differ(fits: Sequence[MeasuredValue]) -> str:
     return f": {', '.join(differing)}" if differing else ""
 
 
-def _add_measured_value_source(
+def _add_provenance_of_measured_value(
     compared: ComparedFigure, sources: Mapping[str, MeasuredValueOrigin], deviating_runs: Collection[str]
 ) -> ComparedFigure:
     """Returns the compared figure with the source of our value. `sources` are by run id. `deviating_runs` are the runs
@@ -98,7 +98,7 @@ def _add_measured_value_source(
     return replace(compared, state=state, deviates=compared.value.run_id in deviating_runs, source=source)
 
 
-def _compare_published_row(
+def _compare_published_value(
     paper: PaperFolder,
     row: PublishedValueRow,
     values: Sequence[MeasuredValue],

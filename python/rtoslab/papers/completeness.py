@@ -28,7 +28,7 @@ def require_consistent_paper_folder(catalogue: Catalogue, paper: PaperFolder) ->
             _require_known_names(catalogue, paper, f"{paper.folder / file}, {what}", place)
     for slip in paper.known_mistakes_in_paper:
         if slip.computed:
-            evaluate_expression(slip.computed, paper.published_numbers_by_row)
+            evaluate_expression(slip.computed, paper.numeric_paper_values_by_row_id)
 
 
 def _axis_values_named_in_paper_files(paper: PaperFolder) -> Iterator[tuple[str, str, list[Mapping[str, object]]]]:
@@ -80,7 +80,7 @@ def _require_known_columns(catalogue: Catalogue, paper: PaperFolder, row: Publis
     if row.lab_benchmark not in catalogue.benchmarks:
         return
     benchmark = catalogue.benchmarks[row.lab_benchmark].facts
-    series = benchmark.series_ids[1:]
+    series = benchmark.latency_series_ids[1:]
     is_known = any(f"{row.lab_metric}.".startswith(f"{item}.") for item in (*series, *_OF_A_POINT))
     if benchmark.kind == "latency" and not is_known:
         raise CatalogueError(

@@ -24,7 +24,7 @@ from rtoslab.reports import (
     ReportSection,
     TableData,
     add_kernel_deviation_footnotes,
-    join_in_sentence,
+    join_items_for_sentence,
     make_report_document,
 )
 from rtoslab.results import MeasuredPoint
@@ -82,7 +82,7 @@ def paper_comparison_report(
         paper_statements_report_section(
             reproduction.verdicts, [*filter(None, [single_code_placement_note(reproduction.values)])], in_builds or {}
         ),
-        *(_report_section_of_paper_part(reproduction, part) for part in facts.part),
+        *(_report_section_on_paper_section(reproduction, part) for part in facts.part),
         _measurement_conditions_report_section(reproduction),
         *paper_configurations_report_section(reproduction),
         claim_cases_report_section(reproduction.verdicts),
@@ -194,14 +194,14 @@ def _measurement_condition_text(condition: PaperCondition, points: Sequence[Stor
     fields_ = []
     for point in points:
         readings = [
-            _manifest_value(point.manifest, path.split("."), condition.only) for path in condition.manifest.split()
+            _manifest_entry_text(point.manifest, path.split("."), condition.only) for path in condition.manifest.split()
         ]
         text = " ".join(reading for reading in readings if reading)
         fields_.append(f"{text} {condition.unit}".rstrip() if text else "")
     return "; ".join(dict.fromkeys(text for text in fields_ if text)) or "not yet measured"
 
 
-def _manifest_value(value: Any, path: Sequence[str], only: str) -> str:
+def _manifest_entry_text(value: Any, path: Sequence[str], only: str) -> str:
     """Returns a value of a manifest as text, by the path of its keys. Of a list, only items that begin with `only`
     count."""
     for name in path:
@@ -215,7 +215,7 @@ def _manifest_value(value: Any, path: Sequence[str], only: str) -> str:
     return "" if value is None else str(value)
 
 
-def _report_section_of_paper_part(reproduction: PaperReproduction, part: PaperSection) -> ReportSection:
+def _report_section_on_paper_section(reproduction: PaperReproduction, part: PaperSection) -> ReportSection:
     """Returns the report section on one part of the paper: its tables and figures."""
     paper = reproduction.paper
     charts, tables, prose = [], [], list(part.prose)
@@ -331,7 +331,7 @@ def _claim_verdict_summary_sentences(verdicts: Sequence[ClaimVerdict]) -> list[s
         for outcome, (one, many) in _OUTCOME_WORDS.items()
         if counts[outcome]
     ]
-    sentences = [f"Of the paper's {count_with_noun(len(verdicts), 'statement')} {join_in_sentence(words)}."]
+    sentences = [f"Of the paper's {count_with_noun(len(verdicts), 'statement')} {join_items_for_sentence(words)}."]
     against = [verdict.claim.says for verdict in verdicts if verdict.outcome_of_all_statement_cases == "different"]
     if against:
         more = len(against) - _NAMED

@@ -51,7 +51,7 @@ def single_change_setups(catalogue: Catalogue, paper: PaperFolder) -> list[Paper
     """Returns every single change of the build or board settings that may explain a paper's figures. Only benchmarks
     and boards with published figures count."""
     points = plan_paper_experiments(catalogue, _paper_with_setups(paper, ()), PlanOptions()).points
-    points = tuple(point for point in points if _has_published_figure(paper, point))
+    points = tuple(point for point in points if _has_paper_value_for_point(paper, point))
     boards, benchmarks = (
         tuple(dict.fromkeys(getattr(point, axis) for point in points)) for axis in ("board", "benchmark")
     )
@@ -93,11 +93,11 @@ def _can_kernels_be_built(
         (point.kernel, frozenset(point.kernel_config)) for point in points if point.not_applicable is None
     )
     if settings not in known:
-        known[settings] = _have_kernels_macros(catalogue, points)
+        known[settings] = _do_kernels_have_config_macros(catalogue, points)
     return known[settings]
 
 
-def _have_kernels_macros(catalogue: Catalogue, points: Sequence[PlannedPoint]) -> bool:
+def _do_kernels_have_config_macros(catalogue: Catalogue, points: Sequence[PlannedPoint]) -> bool:
     """Whether the kernels of the points have all configuration macros that the points set."""
     try:
         require_known_macros(catalogue, points)
@@ -151,7 +151,7 @@ def plan_paper_points_with_setup_changes(
     plain = {
         key: item
         for key, item in plain.items()
-        if _has_published_figure(paper, item) and _is_authors_version(catalogue, paper, item)
+        if _has_paper_value_for_point(paper, item) and _is_authors_version(catalogue, paper, item)
     }
     changed: dict[str, PlannedPoint] = {}
     for setup in setups:
@@ -159,7 +159,7 @@ def plan_paper_points_with_setup_changes(
             repr(point): point
             for point in plan_paper_experiments(catalogue, _paper_with_setups(paper, (setup,)), options).points
         }
-    changed = {key: item for key, item in changed.items() if _has_published_figure(paper, item)}
+    changed = {key: item for key, item in changed.items() if _has_paper_value_for_point(paper, item)}
     if not plain:
         raise PlanError(
             f"{paper.key} has no figure that can be compared with one of ours, so there is no "
@@ -168,7 +168,7 @@ def plan_paper_points_with_setup_changes(
     return MeasurementPlan(tuple({**plain, **changed}.values()), paper.key)
 
 
-def _has_published_figure(paper: PaperFolder, point: PlannedPoint) -> bool:
+def _has_paper_value_for_point(paper: PaperFolder, point: PlannedPoint) -> bool:
     """Whether the paper has published a figure of the point's benchmark and kernel on its board."""
     return any(
         row.lab_benchmark == point.benchmark
@@ -223,7 +223,7 @@ def _make_setup_change_trial(
     )
 
 
-def distance_from_paper_without_change(
+def paper_deviation_without_setting_change(
     catalogue: Catalogue, paper: PaperFolder, points: Sequence[StoredMeasurementPoint], options: PlanOptions
 ) -> float:
     """Returns how far our figures are from the paper's without a change, as a factor. 0 if there are none."""
@@ -248,7 +248,7 @@ def combine_best_changes(
         options.add(option)
         chosen.append(single.setup)
         if len(chosen) > 1:
-            combined.append(_combine_setups(f"together_{len(chosen)}", chosen))
+            combined.append(_combine_paper_setups(f"together_{len(chosen)}", chosen))
     return combined
 
 
@@ -257,7 +257,7 @@ def alternative_configurations_of_paper(paper: PaperFolder) -> list[PaperFirmwar
     return list(paper.facts.setup)
 
 
-def _combine_setups(ident: str, setups: Sequence[PaperFirmwareConfiguration]) -> PaperFirmwareConfiguration:
+def _combine_paper_setups(ident: str, setups: Sequence[PaperFirmwareConfiguration]) -> PaperFirmwareConfiguration:
     """Returns one set-up with the changes of several set-ups. `ident` is its id."""
     config: dict[str, str] = {}
     kernels: dict[str, dict[str, str]] = {}

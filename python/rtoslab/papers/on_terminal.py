@@ -14,12 +14,12 @@ from rtoslab.papers.in_setup import PaperSetupResults
 from rtoslab.papers.over_placements import single_code_placement_note
 from rtoslab.papers.reproduction import PaperReproduction
 from rtoslab.papers.setup_report import (
-    changed_verdicts,
     count_values_with_ratio_to_paper,
     setup_deviation_factors_from_paper,
     unmeasured_versions_sentences,
+    verdict_changes_caused_by_setup,
 )
-from rtoslab.papers.tables import NONE, REFERENCE, REFERENCE_NOTE, our_value_text, ratio_to_paper_text
+from rtoslab.papers.tables import NONE, REFERENCE, REFERENCE_NOTE, ratio_to_paper_value_text, text_of_reproduced_value
 from rtoslab.reports import contract_deviations_by_kernel, deviation_footnote
 
 _SEEN_CHARS: Final = 180
@@ -60,11 +60,17 @@ def print_paper_reproduction(reproduction: PaperReproduction, console: Console) 
             )
             today_row = today.get(row.id)
             further = (
-                [our_value_text(today_row) if today_row is not None and today_row.value != item.value else NONE]
+                [
+                    text_of_reproduced_value(today_row)
+                    if today_row is not None and today_row.value != item.value
+                    else NONE
+                ]
                 if today
                 else []
             )
-            table.add_row(name, row.value, our_value_text(item), row.unit, ratio_to_paper_text(item), *further)
+            table.add_row(
+                name, row.value, text_of_reproduced_value(item), row.unit, ratio_to_paper_value_text(item), *further
+            )
         console.print(table)
         if any(item.state == "reference" for item in here):
             console.print(f"{REFERENCE} {REFERENCE_NOTE}")
@@ -104,7 +110,7 @@ def _print_paper_setups(reproduction: PaperReproduction, console: Console) -> No
     """Prints a line for each set-up (other configuration) of the paper, with the statements that it changes."""
     for setup in (*([reproduction.today] if reproduction.today is not None else []), *reproduction.setups):
         console.print(_configuration_effect_sentence(reproduction, setup))
-        for above, change in changed_verdicts(reproduction, setup):
+        for above, change in verdict_changes_caused_by_setup(reproduction, setup):
             seen = textwrap.shorten(change.text_of_compared_claim_numbers, _SEEN_CHARS, placeholder=" …")
             console.print(
                 f"  {change.claim_outcome_with_count_text}, above {above.claim_outcome_with_count_text}: "
@@ -118,7 +124,9 @@ def _print_paper_setups(reproduction: PaperReproduction, console: Console) -> No
 def _configuration_effect_sentence(reproduction: PaperReproduction, setup: PaperSetupResults) -> str:
     """Returns a sentence on how a set-up changes the paper's statements and figures."""
     text = f"Set-up {setup.setup.id} ({setup.setup.title}): "
-    text += f"{count_with_noun(len(changed_verdicts(reproduction, setup)), 'statement')} judged otherwise"
+    text += (
+        f"{count_with_noun(len(verdict_changes_caused_by_setup(reproduction, setup)), 'statement')} judged otherwise"
+    )
     far = setup_deviation_factors_from_paper(reproduction, setup)
     if far is None:
         return f"{text}."

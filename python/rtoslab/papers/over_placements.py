@@ -30,7 +30,7 @@ def single_code_placement_note(values: Sequence[MeasuredValue]) -> str:
     return "" if not values or any(value.band is not None for value in values) else _ONE_PLACEMENT_NOTE
 
 
-def join_values_over_placements(
+def join_values_over_code_placements(
     values: Iterable[MeasuredValue], reference_placements: Mapping[str, ValuesByCodePlacement] | None = None
 ) -> list[MeasuredValue]:
     """Joins values that differ only in the placement of the code into one value: the median, with its range."""
@@ -75,7 +75,7 @@ def _median_value_over_code_placements(
     plain = replace(first, point=measurement_id_without_code_placement(first.point))
     numbers = [by_number[number].value for number in sorted(by_number)]
     if len(numbers) == 1 and first.run_id in reference_placements:
-        known = reference_placements[first.run_id].value_numbers_by_code_placement(first, int(str(occurrence)))
+        known = reference_placements[first.run_id].value_in_each_code_placement(first, int(str(occurrence)))
         # The first of them is this very value, or it was another measurement.
         numbers = list(known) if known and known[0] == first.value else numbers
     if len(numbers) == 1:

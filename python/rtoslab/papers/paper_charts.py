@@ -67,7 +67,7 @@ def redraw_paper_figure(
             marks.append(_RedrawnChartValue(place[0], place[1:], values, known))
     if not marks:
         return None
-    marks = _chart_values_in_listed_order(figure, series, marks)
+    marks = _sort_chart_values_in_listed_order(figure, series, marks)
     rows = [_chart_value_as_data_row(figure, series, mark, reproduction) for mark in marks]
     rows += _published_values_as_chart_rows(figure, series, marks, reproduction)
     caption = f"{figure.title}. {figure.note}".strip()
@@ -75,7 +75,7 @@ def redraw_paper_figure(
     return chart, _table_of_redrawn_chart_values(figure, series, marks, reproduction)
 
 
-def _chart_values_in_listed_order(
+def _sort_chart_values_in_listed_order(
     figure: RedrawnPaperChart, series: Sequence[str], marks: Sequence[_RedrawnChartValue]
 ) -> list[_RedrawnChartValue]:
     """Returns a figure's marks in the order in which the figure lists names. Marks with unlisted names come last."""

@@ -59,7 +59,7 @@ def _instruments_needed_by_paper(catalogue: Catalogue, paper: PaperFolder) -> di
         having = [
             entry.id
             for entry in catalogue.benchmarks.values()
-            if entry.id in named or (not named and set(metrics) & set(entry.facts.series_ids))
+            if entry.id in named or (not named and set(metrics) & set(entry.facts.latency_series_ids))
         ]
         for benchmark in having:
             result.setdefault(benchmark, set()).update(instruments or INSTRUMENTS)

@@ -9,14 +9,14 @@ from rtoslab.papers.absences import MissingValueReasonFinder
 from rtoslab.papers.compare import ComparedFigure, compare_published_values_with_ours
 from rtoslab.papers.in_setup import PaperSetupResults
 from rtoslab.papers.names import reader_names
-from rtoslab.papers.over_placements import add_values_for_missing_operations, join_values_over_placements
+from rtoslab.papers.over_placements import add_values_for_missing_operations, join_values_over_code_placements
 from rtoslab.papers.sources import (
     MeasuredValueOrigin,
     configuration_with_current_kernels,
     replace_results_of_paper_setup,
     sort_program_sizes_by_version,
     sort_results_by_version,
-    value_sources_by_run,
+    value_origins_by_run_id,
 )
 from rtoslab.papers.weights import measure_minimal_program_sizes, program_size_values
 from rtoslab.reference import StoredProgramSize
@@ -81,7 +81,7 @@ class PaperResultsJudge:
         measured = [result for result in results if isinstance(result, MeasuredPoint)]
         values_ = [
             *add_values_for_missing_operations(
-                self.paper, join_values_over_placements(values_of_points(measured), self.reference_placements)
+                self.paper, join_values_over_code_placements(values_of_points(measured), self.reference_placements)
             ),
             *sizes,
         ]
@@ -117,7 +117,7 @@ def reproduce_paper(
     """
     own, unbuilt = measure_minimal_program_sizes(catalogue, paper, catalogue.buildable_kernels)
     lent = [weight for weight in reference_weights if weight.weight.point.kernel not in catalogue.buildable_kernels]
-    sources = value_sources_by_run(paper, points, reference_points, own, lent)
+    sources = value_origins_by_run_id(paper, points, reference_points, own, lent)
     sorted_results = sort_results_by_version(paper, [point.result for point in (*points, *reference_points)])
     main_weights, todays_weights = sort_program_sizes_by_version(
         paper, [stored_weight.weight for stored_weight in (*own, *lent)]

@@ -9,7 +9,7 @@ from rtoslab.analyses import ClaimVerdict, MeasuredValue
 from rtoslab.papers.compare import ComparedFigure
 from rtoslab.papers.in_setup import PaperSetupResults
 from rtoslab.papers.reproduction import PaperReproduction
-from rtoslab.papers.tables import NONE, our_value_text, ratio_to_paper_text
+from rtoslab.papers.tables import NONE, ratio_to_paper_value_text, text_of_reproduced_value
 from rtoslab.reports import ReportSection, TableData, measured_value_with_range_text
 
 _PROSE = (
@@ -50,7 +50,7 @@ def count_values_with_ratio_to_paper(compared: Mapping[int, ComparedFigure]) -> 
     return sum(bool(compared_row.ratio_to_paper) for compared_row in compared.values())
 
 
-def changed_verdicts(
+def verdict_changes_caused_by_setup(
     reproduction: PaperReproduction, setup: PaperSetupResults
 ) -> list[tuple[ClaimVerdict, ClaimVerdict]]:
     """Returns the statements on which a set-up changes the verdict: the verdict without the set-up, and with it."""
@@ -105,7 +105,7 @@ def paper_configurations_report_section(reproduction: PaperReproduction) -> list
             change.text_of_compared_claim_numbers,
         ]
         for setup in _current_and_paper_setup_results(reproduction)
-        for above, change in changed_verdicts(reproduction, setup)
+        for above, change in verdict_changes_caused_by_setup(reproduction, setup)
     ]
     if rows:
         columns = ("section", "the paper says", "above", "set-up", "there", "seen there")
@@ -141,7 +141,9 @@ def _setup_overview_rows(reproduction: PaperReproduction) -> list[list[str]]:
             )
             or NONE
         )
-        overview = f"{len(changed_verdicts(reproduction, setup))} of {len(setup.verdicts)} judged otherwise"
+        overview = (
+            f"{len(verdict_changes_caused_by_setup(reproduction, setup))} of {len(setup.verdicts)} judged otherwise"
+        )
         rows.append(
             [
                 f"{setup.setup.id}: {setup.setup.title}",
@@ -216,10 +218,12 @@ def _paper_value_change_table_rows(reproduction: PaperReproduction) -> list[list
             cell
             for compared_row in own
             for cell in (
-                (our_value_text(compared_row[ident]), ratio_to_paper_text(compared_row[ident]))
+                (text_of_reproduced_value(compared_row[ident]), ratio_to_paper_value_text(compared_row[ident]))
                 if ident in compared_row
                 else (NONE, NONE)
             )
         ]
-        rows.append([name, row.unit, row.value, our_value_text(above), ratio_to_paper_text(above), *cells])
+        rows.append(
+            [name, row.unit, row.value, text_of_reproduced_value(above), ratio_to_paper_value_text(above), *cells]
+        )
     return rows

@@ -28,7 +28,7 @@ def measurement_points_of_paper_setup(
         for kernel, name in _kernels_changed_by_configuration(
             paper, setup, experiment, catalogue.buildable_kernels, known
         ).items():
-            config = {**experiment.config, **setup.config_for_kernel(kernel)}
+            config = {**experiment.config, **setup.kernel_config_changes_of_setup(kernel)}
             benchmarks = tuple(
                 benchmark for benchmark in experiment.benchmarks if benchmark in (setup.benchmarks or (benchmark,))
             )
@@ -44,7 +44,7 @@ def original_point_of_paper_setup_point(
 ) -> PointId | None:
     """Returns the point without a set-up's changes that a point of the set-up replaces. None if the point is not of the
     set-up."""
-    changes = setup.config_for_kernel(point.kernel)
+    changes = setup.kernel_config_changes_of_setup(point.kernel)
     experiment = _find_experiment(paper, point, point.kernel)
     meant = all(
         not axis or one in axis
@@ -61,7 +61,7 @@ def original_point_of_paper_setup_point(
         return None
     # What other set-ups change is here as in the experiment.
     others = (
-        {key for item in paper.facts.setup for key in item.config_for_kernel(point.kernel)}
+        {key for item in paper.facts.setup for key in item.kernel_config_changes_of_setup(point.kernel)}
         - changes.keys()
         - experiment.sweep.keys()
     )
@@ -108,6 +108,6 @@ def _kernels_changed_by_configuration(
         own = [tree for tree in trees.get(kernel, ()) if tree in here]
         lent = [tree for tree in trees.get(kernel, ()) if tree in known]
         name = own[0] if own else "" if lent else kernel if kernel in here else ""
-        if name and setup.config_for_kernel(kernel):
+        if name and setup.kernel_config_changes_of_setup(kernel):
             changes[kernel] = name
     return changes

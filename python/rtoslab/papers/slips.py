@@ -46,4 +46,4 @@ def _physical_unit_of_paper_mistake(slip: PaperMistake, *, last: bool) -> str:
 
 def compute_corrected_value(paper: PaperFolder, slip: PaperMistake) -> float:
     """Returns the right value for a slip (a mistake of the paper), computed from its published figures."""
-    return evaluate_expression(slip.computed, paper.published_numbers_by_row)
+    return evaluate_expression(slip.computed, paper.numeric_paper_values_by_row_id)

@@ -44,7 +44,7 @@ class ResultsByVersion:
     all its placements."""
 
 
-def value_sources_by_run(
+def value_origins_by_run_id(
     paper: PaperFolder,
     run: Sequence[StoredMeasurementPoint],
     beside: Sequence[StoredMeasurementPoint],
@@ -99,7 +99,7 @@ def sort_results_by_version(paper: PaperFolder, results: Iterable[AnyResult]) ->
             if stood_for is not None:
                 key = point_key_without_window_and_samples(paper, measurement_id_without_code_placement(stood_for))
                 in_setups[name].setdefault(key, []).append(
-                    _result_under_kernel_name(result, result.point.kernel, stood_for.config)
+                    _rename_kernel_in_result(result, result.point.kernel, stood_for.config)
                 )
         if not any(meant.values()):
             plain.setdefault(
@@ -107,18 +107,18 @@ def sort_results_by_version(paper: PaperFolder, results: Iterable[AnyResult]) ->
             ).append(result)
     matches = ResultsByVersion()
     for key, candidates in plain.items():
-        best = _results_of_preferred_kernel_version(paper, candidates)
+        best = _select_preferred_kernel_version_results(paper, candidates)
         role = _kernel_name_in_paper(paper, best[0])
-        matches.main += [_result_under_kernel_name(any_result, role) for any_result in best]
+        matches.main += [_rename_kernel_in_result(any_result, role) for any_result in best]
         todays = [candidate for candidate in candidates if candidate.point.kernel == role]
         if best[0].point.kernel != role and todays:
             matches.today[key] = todays
     for name, by_point in in_setups.items():
-        best_of = {key: _results_of_preferred_kernel_version(paper, candidates) for key, candidates in by_point.items()}
+        best_of = {
+            key: _select_preferred_kernel_version_results(paper, candidates) for key, candidates in by_point.items()
+        }
         matches.setups[name] = {
-            key: [
-                _result_under_kernel_name(any_result, _kernel_name_in_paper(paper, any_result)) for any_result in best
-            ]
+            key: [_rename_kernel_in_result(any_result, _kernel_name_in_paper(paper, any_result)) for any_result in best]
             for key, best in best_of.items()
         }
     return matches
@@ -150,13 +150,13 @@ def _kernel_name_in_paper(paper: PaperFolder, result: AnyResult) -> str:
     return paper.facts.paper_kernel_by_source_tree.get(result.point.kernel, result.point.kernel)
 
 
-def _result_under_kernel_name(result: AnyResult, kernel: str, config: Mapping[str, str] | None = None) -> AnyResult:
+def _rename_kernel_in_result(result: AnyResult, kernel: str, config: Mapping[str, str] | None = None) -> AnyResult:
     """Returns a result under another name of its kernel, and perhaps with other settings."""
     changed = {"kernel": kernel, "config": dict(result.point.config if config is None else config)}
     return result.model_copy(update={"point": result.point.model_copy(update=changed)})
 
 
-def _results_of_preferred_kernel_version(paper: PaperFolder, candidates: Sequence[AnyResult]) -> list[AnyResult]:
+def _select_preferred_kernel_version_results(paper: PaperFolder, candidates: Sequence[AnyResult]) -> list[AnyResult]:
     """Returns the results of that kernel version which the paper prefers, among several versions for the same
     points."""
     order = {tree: place for version in paper.facts.version for place, tree in enumerate(version.trees)}

@@ -36,15 +36,15 @@ def redraw_paper_table(table: RedrawnTable, reproduction: PaperReproduction) -> 
         for name in LABELS
         if name not in table.across and (name == "metric" or len({getattr(row, name) for row in rows}) > 1)
     ]
-    heads = list(dict.fromkeys(_redrawn_column_head(table, row) for row in rows))
+    heads = list(dict.fromkeys(_column_head_of_redrawn_table(table, row) for row in rows))
     cells: dict[tuple[str, ...], dict[str, PublishedValueRow]] = {}
     for row in rows:
-        cells.setdefault(tuple(_readable_unit(str(getattr(row, name))) for name in labels), {})[
-            _redrawn_column_head(table, row)
+        cells.setdefault(tuple(_readable_measurement_unit(str(getattr(row, name))) for name in labels), {})[
+            _column_head_of_redrawn_table(table, row)
         ] = row
     full = len(heads) == 1
     with_today = full and any(
-        row.id in today and _is_from_different_result(today[row.id], compared.get(row.id)) for row in rows
+        row.id in today and _is_value_from_different_result(today[row.id], compared.get(row.id)) for row in rows
     )
     columns = list(labels)
     for head in heads:
@@ -53,7 +53,9 @@ def redraw_paper_table(table: RedrawnTable, reproduction: PaperReproduction) -> 
     columns += [">n", "version"] * full + [">today", ">today's ratio"] * with_today
     units = {row.unit for row in rows if row.unit}
     title = (
-        table.title if len(units) != 1 or "unit" in table.across else f"{table.title}, {_readable_unit(units.pop())}"
+        table.title
+        if len(units) != 1 or "unit" in table.across
+        else f"{table.title}, {_readable_measurement_unit(units.pop())}"
     )
     notes = TableFootnotes()
     body = []
@@ -66,7 +68,9 @@ def redraw_paper_table(table: RedrawnTable, reproduction: PaperReproduction) -> 
         if with_today:
             today_row = today.get(value[heads[0]].id)
             line += (
-                (our_value_text(today_row), ratio_to_paper_text(today_row)) if today_row is not None else (NONE, NONE)
+                (text_of_reproduced_value(today_row), ratio_to_paper_value_text(today_row))
+                if today_row is not None
+                else (NONE, NONE)
             )
         body.append(line)
     values = [ours.value for row in rows if (ours := compared.get(row.id)) is not None and ours.value is not None]
@@ -97,7 +101,7 @@ def redraw_paper_table(table: RedrawnTable, reproduction: PaperReproduction) -> 
     return TableData(title, tuple(columns), body, " ".join(filter(None, parts)), records=records)
 
 
-def _is_from_different_result(other: ComparedFigure, above: ComparedFigure | None) -> bool:
+def _is_value_from_different_result(other: ComparedFigure, above: ComparedFigure | None) -> bool:
     """Whether two compared figures have values from different measured results."""
     return above is None or other.value is None or above.value is None or other.value.run_id != above.value.run_id
 
@@ -175,7 +179,7 @@ def published_and_our_values_chart(
     return charts
 
 
-def our_value_text(compared_row: ComparedFigure) -> str:
+def text_of_reproduced_value(compared_row: ComparedFigure) -> str:
     """Returns our value for a table's cell, or the reason why there is none."""
     if compared_row.our_value is None:
         return "n/a" if compared_row.state == "bring your own" else compared_row.state
@@ -197,14 +201,14 @@ def _our_value_with_paper_decimals(compared_row: ComparedFigure, here: float) ->
     return f"{here:,.{decimals}f}"
 
 
-def ratio_to_paper_text(compared_row: ComparedFigure) -> str:
+def ratio_to_paper_value_text(compared_row: ComparedFigure) -> str:
     """Returns our value divided by the paper's, as text, with the range over placements of the code."""
     if compared_row.ratio_to_paper is None:
         return SENSELESS if compared_row.no_ratio and compared_row.our_value is not None else NONE
     text = f"{compared_row.ratio_to_paper:.2f}"
     least, most = (
         f"{ratio:.2f}"
-        for ratio in compared_row.ratio_range_over_placements
+        for ratio in compared_row.ratio_range_over_code_placements
         or (compared_row.ratio_to_paper, compared_row.ratio_to_paper)
     )
     return text if least == most else f"{text} ({least} to {most})"
@@ -218,14 +222,14 @@ def _paper_values_of_table(table: RedrawnTable, published: Mapping[int, Publishe
     ]
 
 
-def _readable_unit(text: str) -> str:
+def _readable_measurement_unit(text: str) -> str:
     """Returns a unit in readable form, such as µs for `us`."""
     return UNITS.get(text, text)
 
 
-def _redrawn_column_head(table: RedrawnTable, row: PublishedValueRow) -> str:
+def _column_head_of_redrawn_table(table: RedrawnTable, row: PublishedValueRow) -> str:
     """Returns the head of the table's columns that a published figure belongs to."""
-    return " ".join(_readable_unit(str(getattr(row, name))) for name in table.across)
+    return " ".join(_readable_measurement_unit(str(getattr(row, name))) for name in table.across)
 
 
 def _paper_comparison_table_cells(
@@ -242,9 +246,9 @@ def _paper_comparison_table_cells(
             f"n/a{notes.add_footnote(row.note or 'a condition or a model of the paper, no measurement')}",
             NONE,
         )
-    here = our_value_text(ours)
+    here = text_of_reproduced_value(ours)
     return (
         row.value,
         here + (notes.add_footnote(ours.reason) if ours.our_value is None and ours.reason else ""),
-        ratio_to_paper_text(ours),
+        ratio_to_paper_value_text(ours),
     )

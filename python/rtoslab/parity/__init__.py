@@ -8,9 +8,9 @@ from rtoslab.parity.costs import (
     AS_USUAL,
     COSTS_FILE,
     configuration_costs_from_points,
-    read_configuration_costs,
+    read_configuration_change_costs,
     read_cost_file,
-    update_cost_file,
+    update_configuration_cost_file,
 )
 from rtoslab.parity.subjects import find_unfair_differences, has_comparable_points, label_points_for_comparison
 from rtoslab.parity.unfairness import (

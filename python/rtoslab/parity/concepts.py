@@ -132,7 +132,7 @@ FIXED_BY_BUILD_FILES: Final = ("options", "file_options")
 CONCEPTS: Final = (*KERNEL_CONCEPTS, *(concept for concept, _ in BUILD_CONCEPTS))
 
 
-def fairness_condition_values(manifest: Mapping[str, Any], kernel: Kernel | None) -> dict[str, str]:
+def fairness_condition_values_of_point(manifest: Mapping[str, Any], kernel: Kernel | None) -> dict[str, str]:
     """Returns the value of each fairness condition for one measured point, by the condition's id.
 
     `manifest`: the record of how the point (a benchmark on one kernel and board) was built and run.
@@ -186,7 +186,7 @@ def fairness_condition_as_config_value(concept: FairnessCondition, value: str) -
     return "clang" if value.startswith("clang") else "gcc"
 
 
-def config_key_of_condition(concept: FairnessCondition, kernel: Kernel) -> str:
+def config_key_for_fairness_condition(concept: FairnessCondition, kernel: Kernel) -> str:
     """Returns the key of `--config` that changes the condition for a kernel. Empty if none does."""
     if concept not in KERNEL_CONCEPTS:
         return concept.id

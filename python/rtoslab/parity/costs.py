@@ -19,7 +19,14 @@ from rtoslab.analyses import (
     geometric_mean_ratio,
     main_point_times_in_code_placements,
 )
-from rtoslab.base import PlanError, StrictModel, digest_of_values, make_folder, toml_lines, write_file_atomically
+from rtoslab.base import (
+    PlanError,
+    StrictFileSchemaModel,
+    digest_of_values,
+    make_folder,
+    toml_lines,
+    write_file_atomically,
+)
 from rtoslab.catalogue import read_validated_toml
 from rtoslab.plan import config_with_defaults
 from rtoslab.results import MeasuredPoint
@@ -30,7 +37,7 @@ UNSEALED: Final = 1
 """The format of files without a seal."""
 
 
-class ConfigurationCost(StrictModel):
+class ConfigurationChangeCost(StrictFileSchemaModel):
     """The measured effect on benchmarks' time of changing one configuration key from one value to another."""
 
     kernel: str
@@ -48,7 +55,7 @@ class ConfigurationCost(StrictModel):
     one_placement: tuple[str, ...] = ()
     """Benchmarks whose points are in one placement each, where the place matters: the place's share is not known."""
 
-    def cost_of_reverse_setting_change(self) -> "ConfigurationCost":
+    def cost_of_reverse_configuration_change(self) -> "ConfigurationChangeCost":
         """Returns the cost of the opposite change, from `after` to `before`."""
         back = {name: _percent_to_undo_change(value) for name, value in self.percent.items()}
         band = {
@@ -63,13 +70,13 @@ def _percent_to_undo_change(percent: float) -> float:
     return 100 * (100 / (100 + percent) - 1)
 
 
-class ConfigurationCostFile(StrictModel):
+class ConfigurationCostFile(StrictFileSchemaModel):
     """The content of a file of measured costs."""
 
     format: int = UNSEALED
     seal: str = ""
     """Digest of the costs."""
-    cost: tuple[ConfigurationCost, ...] = ()
+    cost: tuple[ConfigurationChangeCost, ...] = ()
 
     @property
     def content_digest(self) -> str:
@@ -77,7 +84,7 @@ class ConfigurationCostFile(StrictModel):
         return digest_of_values(self.model_dump(mode="json", exclude={"seal"}))
 
 
-def read_configuration_costs(root: Path) -> tuple[ConfigurationCost, ...]:
+def read_configuration_change_costs(root: Path) -> tuple[ConfigurationChangeCost, ...]:
     """Returns the stored costs of configuration changes: the working directory's, then the checkout's.
 
     Raises CatalogueError or PlanError, as `read_cost_file` does.
@@ -86,7 +93,7 @@ def read_configuration_costs(root: Path) -> tuple[ConfigurationCost, ...]:
     return tuple(cost for path in paths for cost in read_cost_file(path))
 
 
-def read_cost_file(path: Path) -> tuple[ConfigurationCost, ...]:
+def read_cost_file(path: Path) -> tuple[ConfigurationChangeCost, ...]:
     """Returns the costs of configuration changes that a file stores. Empty if there is no file.
     Raises CatalogueError naming file and key, PlanError for costs that were edited.
     """
@@ -105,7 +112,7 @@ def read_cost_file(path: Path) -> tuple[ConfigurationCost, ...]:
 
 def configuration_costs_from_points(
     points: Iterable[MeasuredPoint], place_bound_ids: Collection[int] = ()
-) -> list[ConfigurationCost]:
+) -> list[ConfigurationChangeCost]:
     """Returns the cost of each configuration key that is the only difference between some of the points.
 
     A value that is not set is `as usual`. `place_bound_ids`: the identities (`id`) of points whose figures may depend
@@ -126,7 +133,7 @@ def configuration_costs_from_points(
         for change, group in sorted(ratios.items())
     }
     return [
-        ConfigurationCost(
+        ConfigurationChangeCost(
             kernel=kernel,
             board=board,
             key=key,
@@ -138,7 +145,7 @@ def configuration_costs_from_points(
                 for name, item in group
                 if item.smallest < item.largest
             },
-            placement=tuple(name for name, item in group if item.may_code_placement_reverse_difference),
+            placement=tuple(name for name, item in group if item.may_code_placement_reverse_value_order),
             one_placement=tuple(name for name, item in group if item.is_undecided_with_one_code_placement),
         )
         for (kernel, board, key, before, after), group in means.items()
@@ -173,9 +180,9 @@ def _cost_ratios_of_single_setting_changes(
 AS_USUAL = "as usual"
 
 
-def find_configuration_cost(
-    costs: Iterable[ConfigurationCost], kernel: str, board: str, key: str, values: tuple[str, str]
-) -> ConfigurationCost | None:
+def find_configuration_change_cost(
+    costs: Iterable[ConfigurationChangeCost], kernel: str, board: str, key: str, values: tuple[str, str]
+) -> ConfigurationChangeCost | None:
     """Returns the measured cost of changing a key from the first to the second of `values`. None if it was not
     measured.
 
@@ -187,11 +194,11 @@ def find_configuration_cost(
         if (cost.before, cost.after) == values:
             return cost
         if (cost.after, cost.before) == values:
-            return cost.cost_of_reverse_setting_change()
+            return cost.cost_of_reverse_configuration_change()
     return None
 
 
-def update_cost_file(costs: Sequence[ConfigurationCost], path: Path) -> None:
+def update_configuration_cost_file(costs: Sequence[ConfigurationChangeCost], path: Path) -> None:
     """Writes these costs to a file, where they replace those of the same kernel, board and key. Other costs stay.
 
     Raises as `read_cost_file`.

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from rtoslab.analyses import PLACEMENT, distinct_point_names, results_depending_on_addresses
 from rtoslab.catalogue import Catalogue
-from rtoslab.parity.costs import configuration_costs_from_points, read_configuration_costs
+from rtoslab.parity.costs import configuration_costs_from_points, read_configuration_change_costs
 from rtoslab.parity.unfairness import (
     ComparedMeasuredPoint,
     UnfairDifference,
@@ -32,13 +32,13 @@ def label_points_for_comparison(
             ", ".join(part for part in (run_name, name) if part) or point.kernel,
             point,
             stored.manifest,
-            _board_settings_at_window_opening(stored),
+            _board_settings_at_measurement_start(stored),
         )
         for (point, stored), name in zip(unique, names, strict=True)
     ]
 
 
-def _board_settings_at_window_opening(stored: StoredMeasurementPoint) -> Mapping[str, str | int]:
+def _board_settings_at_measurement_start(stored: StoredMeasurementPoint) -> Mapping[str, str | int]:
     """Returns the board's settings as they were when the point's measurement window opened. Empty if the point was not
     measured."""
     return stored.result.state if isinstance(stored.result, MeasuredPoint) else {}
@@ -73,7 +73,7 @@ def find_unfair_differences(catalogue: Catalogue, points: Sequence[StoredMeasure
     return unfair_differences_in_groups(
         catalogue,
         group_comparable_measurements(label_points_for_comparison(points)),
-        [*costs_of_points, *read_configuration_costs(catalogue.root)],
+        [*costs_of_points, *read_configuration_change_costs(catalogue.root)],
     )
 
 

@@ -18,11 +18,11 @@ from rtoslab.parity.concepts import (
     FIXED_BY_BUILD_FILES,
     FairnessCondition,
     catalogue_kernel_of_measurement,
-    config_key_of_condition,
+    config_key_for_fairness_condition,
     fairness_condition_as_config_value,
-    fairness_condition_values,
+    fairness_condition_values_of_point,
 )
-from rtoslab.parity.costs import AS_USUAL, ConfigurationCost, find_configuration_cost
+from rtoslab.parity.costs import AS_USUAL, ConfigurationChangeCost, find_configuration_change_cost
 from rtoslab.reference import REFERENCE_MARK
 from rtoslab.results import PointId
 
@@ -52,7 +52,7 @@ class UnfairDifference:
     values: dict[str, tuple[str, ...]]
     """A reader's text of each value -> the sides that have it."""
     benchmarks: tuple[str, ...]
-    costs: tuple[tuple[str, ConfigurationCost], ...]
+    costs: tuple[tuple[str, ConfigurationChangeCost], ...]
     """Kernel and change as a text, and the measured cost. Empty if nobody measured it."""
 
     @property
@@ -84,7 +84,9 @@ def group_comparable_measurements(subjects: Iterable[ComparedMeasuredPoint]) -> 
 
 
 def unfair_differences_in_groups(
-    catalogue: Catalogue, groups: Iterable[Sequence[ComparedMeasuredPoint]], costs: Sequence[ConfigurationCost] = ()
+    catalogue: Catalogue,
+    groups: Iterable[Sequence[ComparedMeasuredPoint]],
+    costs: Sequence[ConfigurationChangeCost] = (),
 ) -> list[UnfairDifference]:
     """Returns the conditions that were not equal within each group of points. Equal findings of several benchmarks
     become one."""
@@ -110,14 +112,14 @@ def _unfair_differences_in_group(
     group: Sequence[ComparedMeasuredPoint],
     board: str,
     benchmark: str,
-    costs: Sequence[ConfigurationCost],
+    costs: Sequence[ConfigurationChangeCost],
 ) -> Iterable[UnfairDifference]:
     """Yields the conditions that were not equal within one group of points."""
     kernels = {
         _kernel_name(item): catalogue_kernel_of_measurement(catalogue, item.manifest, _kernel_name(item))
         for item in group
     }
-    facts = [fairness_condition_values(item.manifest, kernels[_kernel_name(item)]) for item in group]
+    facts = [fairness_condition_values_of_point(item.manifest, kernels[_kernel_name(item)]) for item in group]
     states = _comparable_board_settings(group)
     facts = [known | state for known, state in zip(facts, states, strict=True)]
     reported: set[str] = set()
@@ -134,7 +136,7 @@ def _unfair_differences_in_group(
         reported.add(concept.id)
         values = {words: tuple(dict.fromkeys(item.side for item in who)) for words, who in holders.items()}
         sides = [(who[0], facts[group.index(who[0])][concept.id]) for who in holders.values()]
-        costs_ = tuple(_known_costs_of_unfair_difference(concept, kernels, sides, costs))
+        costs_ = tuple(_costs_of_unfair_condition_difference(concept, kernels, sides, costs))
         yield UnfairDifference(concept, board, values, (benchmark,), costs_)
 
 
@@ -152,23 +154,23 @@ def _kernel_name(subject: ComparedMeasuredPoint) -> str:
     return subject.point.kernel.removesuffix(REFERENCE_MARK).rstrip()
 
 
-def _known_costs_of_unfair_difference(
+def _costs_of_unfair_condition_difference(
     concept: FairnessCondition,
     kernels: Mapping[str, Kernel | None],
     sides: Sequence[tuple[ComparedMeasuredPoint, str]],
-    costs: Sequence[ConfigurationCost],
-) -> Iterable[tuple[str, ConfigurationCost]]:
+    costs: Sequence[ConfigurationChangeCost],
+) -> Iterable[tuple[str, ConfigurationChangeCost]]:
     """Yields the known cost of a difference for each kernel, with a text that names kernel and change. `sides`: points
     with their values."""
     for kernel, facts in kernels.items():
-        key = "" if facts is None else config_key_of_condition(concept, facts)
+        key = "" if facts is None else config_key_for_fairness_condition(concept, facts)
         for (first, before), (second, after) in combinations(sides, 2):
             spellings = product(
                 _config_value_spellings(first, kernel, key, fairness_condition_as_config_value(concept, before)),
                 _config_value_spellings(second, kernel, key, fairness_condition_as_config_value(concept, after)),
             )
             board = first.point.board
-            known = (find_configuration_cost(costs, kernel, board, key, pair) for pair in spellings)
+            known = (find_configuration_change_cost(costs, kernel, board, key, pair) for pair in spellings)
             cost = next(filter(None, known), None)
             if cost is not None:
                 yield (
@@ -183,7 +185,7 @@ def _config_value_spellings(subject: ComparedMeasuredPoint, kernel: str, key: st
     return (value, AS_USUAL) if unsaid else (value,)
 
 
-def _percent_text(cost: ConfigurationCost, benchmarks: Sequence[str]) -> str:
+def _percent_text(cost: ConfigurationChangeCost, benchmarks: Sequence[str]) -> str:
     """Returns the largest changes in percent as text, with the names of their benchmarks."""
     compared = {name: value for name, value in cost.percent.items() if name in benchmarks}
     ordered = sorted((compared or cost.percent).items(), key=lambda item: -abs(item[1]))
@@ -196,13 +198,13 @@ def _percent_text(cost: ConfigurationCost, benchmarks: Sequence[str]) -> str:
     return shown + (f" and {len(ordered) - MOST_NAMES} smaller" if len(ordered) > MOST_NAMES else "")
 
 
-def _is_effect_on_benchmark_negligible(cost: ConfigurationCost, name: str, value: float) -> bool:
+def _is_effect_on_benchmark_negligible(cost: ConfigurationChangeCost, name: str, value: float) -> bool:
     """Whether a change of a benchmark's time, and its whole range over placements, is too small to be shown."""
     least, most = cost.band.get(name, (value, value))
     return max(abs(value), abs(least), abs(most)) < _LEAST_PERCENT
 
 
-def _change_range_over_placements_text(cost: ConfigurationCost, name: str) -> str:
+def _change_range_over_placements_text(cost: ConfigurationChangeCost, name: str) -> str:
     """Returns the range of a benchmark's change over placements of the code, as text in brackets. Empty if there is
     nothing to say."""
     least, most = map(_signed_number_text, cost.band.get(name, (0.0, 0.0)))

@@ -49,7 +49,7 @@ def reason_kernel_pair_cannot_run(
     return None
 
 
-def require_sram_division(name: str) -> str:
+def require_known_sram_division_name(name: str) -> str:
     """Returns the name if it is a known way to divide the SRAM between two kernels. Raises UnknownNameError."""
     if name not in DIVISIONS:
         raise UnknownNameError("division of the SRAM", name, DIVISIONS)

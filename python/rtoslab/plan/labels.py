@@ -16,7 +16,7 @@ def labels_by_differing_settings(points: Sequence[PlannedPoint]) -> list[str]:
     keys = list(dict.fromkeys(key for choice in choices for key in choice))
     varying = [key for key in keys if key == _ALWAYS or len({choice.get(key) for choice in choices}) > 1]
     return [
-        " ".join(_measurement_setting_text(key, choice[key]) for key in varying if key in choice) for choice in choices
+        " ".join(_point_setting_label_text(key, choice[key]) for key in varying if key in choice) for choice in choices
     ]
 
 
@@ -32,7 +32,7 @@ def _point_settings_as_texts(point: PlannedPoint) -> dict[str, str]:
     return choices
 
 
-def _measurement_setting_text(key: str, value: str) -> str:
+def _point_setting_label_text(key: str, value: str) -> str:
     """Returns one setting of a point as text for its label, such as `2 cores` or `by pin`."""
     if key in {_ALWAYS, "kernel", "board", "opt", "compiler"}:
         return value

@@ -29,7 +29,7 @@ from rtoslab.plan.kernel_pairs import (
     PAIR_EXAMPLE,
     PAIR_KEYS,
     reason_kernel_pair_cannot_run,
-    require_sram_division,
+    require_known_sram_division_name,
     split_kernel_pair_name,
 )
 from rtoslab.plan.obstacles import (
@@ -285,7 +285,7 @@ def _sample_count_per_series(
     requested number, else the benchmark's, which shrinks to what the board's memory holds unless `full` asks for the
     paper's number."""
     room = board.limits.sample_bytes
-    most = room // (SAMPLE_BYTES * len(benchmark.series_ids)) if room is not None else None
+    most = room // (SAMPLE_BYTES * len(benchmark.latency_series_ids)) if room is not None else None
     samples = optional_integer_setting("samples", config)
     if samples is not None and samples < 1:
         raise PlanError(f"samples={samples} is not possible; measure at least one sample.")
@@ -388,7 +388,7 @@ def make_planned_point(
         data=config.get("data"),
         clock_hz=optional_integer_setting("clock_hz", config),
         wait_states=optional_integer_setting("wait_states", config),
-        ram=require_sram_division(config.get("ram", DEFAULT_RAM)),
+        ram=require_known_sram_division_name(config.get("ram", DEFAULT_RAM)),
         features={key.removeprefix("feature."): value for key, value in features.items()},
         kernel_config={key: value for key, value in sorted(config.items()) if "." not in key and key not in POINT_KEYS},
         params=params,

@@ -9,10 +9,10 @@ from rtoslab.project.building import build_project_image
 from rtoslab.project.judging import (
     NOTHING_MEASURED,
     ProjectRegressionGateResult,
-    judge_project,
+    judge_project_against_baseline,
     project_result_sentences,
 )
-from rtoslab.project.measuring import find_measured_function, measure_project, observed_image_of_project
+from rtoslab.project.measuring import find_measured_function, measure_project, project_image_run_to_observe
 from rtoslab.project.project_baseline import read_project_baseline, write_project_baseline
 from rtoslab.project.project_file import Project, ProjectDiagnosisLimits, read_project
 from rtoslab.project.summary import (

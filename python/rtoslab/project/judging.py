@@ -18,7 +18,7 @@ from typing import Final
 
 from rtoslab.analyses import BYTES, CYCLES, INSTRUCTIONS, CodePlacementValueRange, NamedMetricValue
 from rtoslab.base import count_with_noun
-from rtoslab.compare import CALLS, MeasuredValueLimits, MetricGrowthLimit, first_three_clauses_text
+from rtoslab.compare import CALLS, MeasuredValueLimits, MetricGrowthLimit, shorten_clause_list_to_three
 from rtoslab.project.measuring import COUNTS, ImageMeasuredValues, median_over_code_placements
 
 CHANGED: Final = "changed"
@@ -103,7 +103,7 @@ class ProjectRegressionGateResult:
         return bool(self.regressions or self.exceeded_budgets)
 
 
-def judge_project(
+def judge_project_against_baseline(
     before: Mapping[str, ImageMeasuredValues],
     after: Mapping[str, ImageMeasuredValues],
     rules: MeasuredValueLimits,
@@ -128,7 +128,7 @@ def judge_project(
         if then is None:
             lost.append(f"{name}: not in the baseline; `rtoslab gate --store` adds it")
             continue
-        unlike = _first_different_condition(then, now)
+        unlike = _first_different_condition_clause(then, now)
         if unlike:
             lost.append(f"{name}: {unlike}; `rtoslab gate --store` writes it again")
             continue
@@ -184,7 +184,7 @@ def _clause_if_nothing_was_measured(after: Mapping[str, ImageMeasuredValues]) ->
     return [NOTHING_MEASURED]
 
 
-def _first_different_condition(then: ImageMeasuredValues, now: ImageMeasuredValues) -> str:
+def _first_different_condition_clause(then: ImageMeasuredValues, now: ImageMeasuredValues) -> str:
     """Returns a clause on the first condition (such as the board) in which baseline and project differ. Empty if they
     are alike."""
     for condition, first, second in (
@@ -269,22 +269,27 @@ def _cause_of_cycle_change(
     if not before.code or not after.code:
         return UNKNOWN, ()
     names = {*then.functions, *now.functions}
-    others = _differing_names(then.functions, now.functions)
+    others = _names_with_differing_values(then.functions, now.functions)
     settings = tuple(
         f"{name} {then.state.get(name, 'none')} to {now.state.get(name, 'none')}"
-        for name in _differing_names(then.state, now.state)
+        for name in _names_with_differing_values(then.state, now.state)
         if then.state and now.state
     )
     if before.code != after.code:
         own = before.functions | after.functions if before.functions and after.functions else names
         return CHANGED, (*settings, *(name for name in others if name in own))
     # No code that ran refers to an object that only one image has: its digest would be another one.
-    objects = tuple(name for name in _differing_names(then.data, now.data) if name in then.data and name in now.data)
+    objects = tuple(
+        name for name in _names_with_differing_values(then.data, now.data) if name in then.data and name in now.data
+    )
     named = {OTHER_SETTING: settings, OTHER_CODE: others, OTHER_DATA: objects}
-    return next(((cause, names) for cause, names in named.items() if names), (_unnamed_cause(then, now, key), ()))
+    return next(
+        ((cause, names) for cause, names in named.items() if names),
+        (_cause_of_unexplained_cycle_change(then, now, key), ()),
+    )
 
 
-def _unnamed_cause(then: ImageMeasuredValues, now: ImageMeasuredValues, key: str) -> str:
+def _cause_of_unexplained_cycle_change(then: ImageMeasuredValues, now: ImageMeasuredValues, key: str) -> str:
     """Returns why the cycles of a function or interval changed, although code, settings and data are the same."""
     before, after = then.items[key], now.items[key]
     counted = [name for name in before.figures if name.startswith(INSTRUCTIONS)]
@@ -296,7 +301,7 @@ def _unnamed_cause(then: ImageMeasuredValues, now: ImageMeasuredValues, key: str
     return MOVED if is_known else UNKNOWN
 
 
-def _differing_names(first: Mapping[str, object], second: Mapping[str, object]) -> tuple[str, ...]:
+def _names_with_differing_values(first: Mapping[str, object], second: Mapping[str, object]) -> tuple[str, ...]:
     """Returns the sorted names whose values differ in two mappings, or that only one of them has."""
     return tuple(name for name in sorted({*first, *second}) if first.get(name) != second.get(name))
 
@@ -326,7 +331,7 @@ def project_result_sentences(judged: ProjectRegressionGateResult) -> str:
     """Returns the result of comparing a project with its baseline, in sentences."""
     figures = count_with_noun(len(judged.changes), "figure")
     if judged.unanswered:
-        return f"The gate has no result: {first_three_clauses_text(judged.unanswered)}."
+        return f"The gate has no result: {shorten_clause_list_to_three(judged.unanswered)}."
     parts = []
     if judged.regressions:
         change, limit = judged.regressions[0]

@@ -21,7 +21,7 @@ from rtoslab.instruments import (
     MeasuredCalls,
     MeasuredFunction,
     MeasuredInterval,
-    MeasuredIntervals,
+    MeasuredRunIntervals,
     ObservedImage,
     ObservedRunSection,
     find_observed_image,
@@ -94,7 +94,7 @@ class _MeasuredImagePlacement:
 
     subject: ObservedImage
     calls: MeasuredCalls | None
-    intervals: MeasuredIntervals | None
+    intervals: MeasuredRunIntervals | None
     items: Mapping[str, ProjectValuesByCodePlacement]
     functions: Mapping[str, str]
     data: Mapping[str, str]
@@ -164,7 +164,7 @@ def _image_run_settings(image: ProjectImage) -> dict[str, int | str]:
     return {key: value for key, value in keys.items() if value}
 
 
-def observed_image_of_project(catalogue: Catalogue, image: ProjectImage, folder: Path) -> ObservedImage:
+def project_image_run_to_observe(catalogue: Catalogue, image: ProjectImage, folder: Path) -> ObservedImage:
     """Returns the run of a project's image that is to be observed. Raises ImageFileError, PlanError."""
     stretch = ObservedRunSection(start=image.start, end=image.until)
     path = str(folder / image.elf)
@@ -178,7 +178,7 @@ def _measure_image_placement(
     catalogue: Catalogue, project: Project, name: str, image: ProjectImage, folder: Path
 ) -> _MeasuredImagePlacement:
     """Measures the figures of one image as it is built now."""
-    subject = observed_image_of_project(catalogue, image, folder)
+    subject = project_image_run_to_observe(catalogue, image, folder)
     functions = [project_function for project_function in project.function if project_function.image == name]
     required = [interval for interval in project.interval if interval.image == name]
     calls = measure_function_calls(subject, [function.name for function in functions]) if functions else None

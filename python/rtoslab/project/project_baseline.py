@@ -13,7 +13,7 @@ from pydantic import Field
 from rtoslab.base import (
     CatalogueError,
     PlanError,
-    StrictModel,
+    StrictFileSchemaModel,
     __version__,
     digest_of_values,
     format_toml_key,
@@ -32,7 +32,7 @@ _TABLES: Final = ("functions", "state", "data", "run")
 Value = float | tuple[float, ...]
 
 
-class BaselineImage(StrictModel):
+class BaselineImage(StrictFileSchemaModel):
     """The conditions under which an image of a project's baseline was measured."""
 
     board: str
@@ -49,7 +49,7 @@ class BaselineImage(StrictModel):
     """What the image ran for and with."""
 
 
-class ProjectBaselineEntry(StrictModel):
+class ProjectBaselineEntry(StrictFileSchemaModel):
     """The stored figures of a function, an interval or an image's sizes."""
 
     image: str
@@ -71,7 +71,7 @@ class ProjectBaselineEntry(StrictModel):
         return ProjectValuesByCodePlacement(figures, self.code, self.places, frozenset(self.functions))
 
 
-class ProjectBaseline(StrictModel):
+class ProjectBaseline(StrictFileSchemaModel):
     """The content of rtoslab.baseline.toml: the figures with which `rtoslab gate` compares a project."""
 
     format: int = FORMAT

@@ -5,7 +5,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-from rtoslab.base import PROJECT_FILE, CatalogueError, StrictModel
+from rtoslab.base import PROJECT_FILE, CatalogueError, StrictFileSchemaModel
 from rtoslab.catalogue import read_validated_toml
 from rtoslab.intake import quote_text
 
@@ -13,7 +13,7 @@ BASELINE_FILE: Final = "rtoslab.baseline.toml"
 Positive = Annotated[int, Field(gt=0, lt=2**63)]
 
 
-class ProjectImage(StrictModel):
+class ProjectImage(StrictFileSchemaModel):
     """An image of a user's project, and how it is built and run."""
 
     elf: Annotated[str, Field(min_length=1)]
@@ -39,7 +39,7 @@ class ProjectImage(StrictModel):
     RTOSLAB_PLACEMENT."""
 
 
-class MeasuredProjectFunction(StrictModel):
+class MeasuredProjectFunction(StrictFileSchemaModel):
     """A function of a user's project to measure, with its budget."""
 
     image: str
@@ -51,7 +51,7 @@ class MeasuredProjectFunction(StrictModel):
     max_stack_bytes: Annotated[int, Field(ge=0, lt=2**32)] | None = None
 
 
-class ProjectIntervalBudget(StrictModel):
+class ProjectIntervalBudget(StrictFileSchemaModel):
     """An interval between two instructions of a user's project, with its budget."""
 
     image: str
@@ -64,7 +64,7 @@ class ProjectIntervalBudget(StrictModel):
     max_cycles: Positive | None = None
 
 
-class ProjectGate(StrictModel):
+class RegressionGateSettings(StrictFileSchemaModel):
     """The settings of `rtoslab gate` in a project file."""
 
     baseline: Annotated[str, Field(min_length=1)] = BASELINE_FILE
@@ -84,7 +84,7 @@ DiagnoseKind = Literal[
 """What `rtoslab diagnose` looks for, as `--json` names it."""
 
 
-class ProjectDiagnosisLimits(StrictModel):
+class ProjectDiagnosisLimits(StrictFileSchemaModel):
     """The limits of `rtoslab diagnose` in a project file. A finding beyond them ends the command with exit code 3."""
 
     masked_us: Annotated[float, Field(ge=0)] = 100.0
@@ -101,13 +101,13 @@ class ProjectDiagnosisLimits(StrictModel):
     """Kinds of findings that do not count."""
 
 
-class Project(StrictModel):
+class Project(StrictFileSchemaModel):
     """The content of a user's rtoslab.toml."""
 
     image: dict[str, ProjectImage]
     function: tuple[MeasuredProjectFunction, ...] = ()
     interval: tuple[ProjectIntervalBudget, ...] = ()
-    gate: ProjectGate = Field(default_factory=ProjectGate)
+    gate: RegressionGateSettings = Field(default_factory=RegressionGateSettings)
     diagnose: ProjectDiagnosisLimits | None = None
 
 

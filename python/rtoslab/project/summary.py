@@ -16,7 +16,7 @@ _COLUMNS: Final = ("figure", "before", "now", "change", "allowed", "code")
 def performance_regression_table(judged: ProjectRegressionGateResult) -> TitledTable:
     """Returns a table of the figures that became worse by more than their limits, the largest share first."""
     rows = [
-        (*_changed_figure_cells(change), str(limit), change.value_change_cause_text)
+        (*_table_cells_of_value_change(change), str(limit), change.value_change_cause_text)
         for change, limit in judged.regressions
     ]
     return TitledTable("regressions", "Exceeded their limits", _COLUMNS, rows)
@@ -29,24 +29,24 @@ def changes_not_exceeding_limits_table(judged: ProjectRegressionGateResult) -> T
         figure_change for figure_change in judged.changes if figure_change.change_in_unit and figure_change not in worse
     ]
     rows = [
-        (*_changed_figure_cells(other), "placement" if other.overlap else "", other.value_change_cause_text)
+        (*_table_cells_of_value_change(other), "placement" if other.overlap else "", other.value_change_cause_text)
         for other in others
     ]
     return TitledTable("changes", "Other changes", (*_COLUMNS[:4], "verdict", "code"), rows)
 
 
-def _changed_figure_cells(change: FigureChange) -> tuple[str, str, str, str]:
+def _table_cells_of_value_change(change: FigureChange) -> tuple[str, str, str, str]:
     """Returns the first table cells of a changed figure: name, before, now, change."""
     moved = change.after.value - change.before.value
     return (
         change.name_of_measured_value,
-        _figure_with_range_text(change.before),
-        _figure_with_range_text(change.after),
+        _value_text_with_placement_range(change.before),
+        _value_text_with_placement_range(change.after),
         f"{moved:+,g}",
     )
 
 
-def _figure_with_range_text(metric: NamedMetricValue) -> str:
+def _value_text_with_placement_range(metric: NamedMetricValue) -> str:
     """Returns a figure as text, with its range over placements of the code."""
     return (
         _number_as_text(metric.value)
@@ -55,7 +55,7 @@ def _figure_with_range_text(metric: NamedMetricValue) -> str:
     )
 
 
-def _code_placement_range_ends(metric: NamedMetricValue) -> list[float] | None:
+def _smallest_and_largest_placement_value(metric: NamedMetricValue) -> list[float] | None:
     """Returns the smallest and largest value of a figure over placements. None if there is one placement only."""
     return None if metric.band is None else [metric.band.smallest, metric.band.largest]
 
@@ -97,8 +97,8 @@ def judgement_as_json(judged: ProjectRegressionGateResult) -> dict[str, Any]:
                 "unit": figure_change.before.unit,
                 "before": figure_change.before.value,
                 "now": figure_change.after.value,
-                "before_band": _code_placement_range_ends(figure_change.before),
-                "now_band": _code_placement_range_ends(figure_change.after),
+                "before_band": _smallest_and_largest_placement_value(figure_change.before),
+                "now_band": _smallest_and_largest_placement_value(figure_change.after),
                 "percent": figure_change.change_in_percent if math.isfinite(figure_change.change_in_percent) else None,
                 "code": figure_change.cause or None,
                 "functions": list(figure_change.functions),
@@ -133,8 +133,8 @@ def judgement_as_junit(judged: ProjectRegressionGateResult) -> str:
         )
         if figure_change.name_of_measured_value in limits:
             message = (
-                f"{_figure_with_range_text(figure_change.before)} {figure_change.before.unit} before, "
-                f"{_figure_with_range_text(figure_change.after)} now: it exceeded its limit "
+                f"{_value_text_with_placement_range(figure_change.before)} {figure_change.before.unit} before, "
+                f"{_value_text_with_placement_range(figure_change.after)} now: it exceeded its limit "
                 f"{limits[figure_change.name_of_measured_value]}"
             )
             ET.SubElement(

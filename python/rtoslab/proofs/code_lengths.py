@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from rtoslab.base import CatalogueError, StrictModel
+from rtoslab.base import CatalogueError, StrictFileSchemaModel
 from rtoslab.catalogue import validate_table
 from rtoslab.intake import read_toml_table
 
@@ -34,7 +34,7 @@ class CodeLength(NamedTuple):
     most_distance: int = 0
 
 
-class CodeLengths(StrictModel):
+class CodeLengths(StrictFileSchemaModel):
     """The content of `code_lengths.toml`."""
 
     compiler: str

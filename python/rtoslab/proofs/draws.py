@@ -47,7 +47,7 @@ def is_access_count_plausible(state: int, percent: int, iterations: int, accesse
     return bool(np.any(np.abs(totals - accesses) <= tolerance))
 
 
-def best_agreement_with_draws(observed: Sequence[float], drawn: NDArray[np.float64]) -> float | None:
+def best_correlation_with_random_draws(observed: Sequence[float], drawn: NDArray[np.float64]) -> float | None:
     """Returns the highest coefficient of correlation of observations with a run of these drawn values, wherever it
     begins. None if there are too few observations."""
     count = len(observed)

@@ -7,7 +7,7 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from rtoslab.base import CatalogueError, StrictModel
+from rtoslab.base import CatalogueError, StrictFileSchemaModel
 from rtoslab.catalogue import SHOWN_IF_UNUSUAL, Benchmark, Board, Kernel
 from rtoslab.proofs.code_lengths import (
     CodeLength,
@@ -41,7 +41,7 @@ calls the functions of timers; `timer_restarts = 1`: the function of a periodic 
 `tick_call = 1`: reading the tick's number calls a function of the kernel."""
 
 
-class BenchmarkProofParameters(StrictModel):
+class BenchmarkProofParameters(StrictFileSchemaModel):
     """The keys that every proof in benchmark.toml has."""
 
     rule: str
@@ -98,7 +98,7 @@ class BenchmarkProofEvidence:
     @property
     def metric_cores(self) -> list[int]:
         """Returns the cores whose tasks count towards the benchmark's result."""
-        return [core for core in self.cores if self.benchmark.metric.counts_core_towards_result(core)]
+        return [core for core in self.cores if self.benchmark.metric.does_benchmark_result_include_core(core)]
 
     @property
     def known_benchmark_code_limits(self) -> BenchmarkCodeLimits:
@@ -125,7 +125,7 @@ class BenchmarkProofEvidence:
         own = self.observed.own if self.observed else ()
         return sum(part.instructions for function in own if function.core == core for part in function.stretches)
 
-    def known_code_length(self, core: int) -> CodeLength | None:
+    def benchmark_code_instruction_limits(self, core: int) -> CodeLength | None:
         """Returns the fewest and the most instructions of the benchmark's own code that a core should execute. None if
         they were not measured for these settings, or if a second kernel runs on the other core."""
         if self.beside is not None or self.observed is None or not executes_measured_code(self.settings):
@@ -198,7 +198,9 @@ class BenchmarkProofEvidence:
             return None
         if core in self.observed.waits:
             return self.observed.waits[core].failed
-        tasks = {task.handle for task in self.decoded.tasks if task.core == core} - self.benchmark_runner_tasks()
+        tasks = {
+            task.handle for task in self.decoded.tasks if task.core == core
+        } - self.control_blocks_of_runner_tasks()
         return sum(
             count
             for switch, count in self.task_switch_counts_on_core(core).items()
@@ -233,7 +235,7 @@ class BenchmarkProofEvidence:
             if count.core == core and self._does_counter_belong_to_result(count)
         )
 
-    def metric_counters(self, core: int) -> dict[int, int]:
+    def task_counters_of_benchmark_result(self, core: int) -> dict[int, int]:
         """Returns those task counters on one core that make up the benchmark's result, by task index."""
         return {
             count.index: count.count_in_window
@@ -243,7 +245,7 @@ class BenchmarkProofEvidence:
 
     def _does_counter_belong_to_result(self, count: MeasurementWindowCounter) -> bool:
         """Whether a task's counter is part of the benchmark's result."""
-        return count.index in self.benchmark.metric.tasks and self.benchmark.metric.counts_core_towards_result(
+        return count.index in self.benchmark.metric.tasks and self.benchmark.metric.does_benchmark_result_include_core(
             count.core
         )
 
@@ -276,7 +278,7 @@ class BenchmarkProofEvidence:
             turn.append(max(after, key=lambda handle: after[handle], default=None))
         return turn if set(turn) == set(handles) else handles
 
-    def benchmark_runner_tasks(self) -> set[int]:
+    def control_blocks_of_runner_tasks(self) -> set[int]:
         """Returns the control blocks of the runner's tasks that are not under test, such as the one that opens the
         window."""
         return {task.handle for task in self.decoded.tasks if task.index >= self.benchmark.tasks_per_core}
@@ -285,7 +287,7 @@ class BenchmarkProofEvidence:
         """Returns how often each context switch happened on one core, without switches into or out of a control
         task."""
         assert self.observed is not None
-        controls = self.benchmark_runner_tasks()
+        controls = self.control_blocks_of_runner_tasks()
         return Counter(
             {
                 switch: count

@@ -20,7 +20,7 @@ class ExpectedEventCount:
         """Returns the expected number of events in an interval of this run, with the parameter's value filled in."""
         return self.count * (int(evidence.decoded.params[self.per]) if self.per is not None else 1)
 
-    def is_event_count_accepted(
+    def is_event_count_as_expected(
         self, evidence: BenchmarkProofEvidence, count: int, extra: int = 0, spared: int = 0
     ) -> bool:
         """Whether an observed number of events is as expected. Up to `extra` events more and up to `spared` events
@@ -36,7 +36,7 @@ class ExpectedEventCount:
 
 def code_intervals_that_became_samples(evidence: BenchmarkProofEvidence, series: str) -> list[MeasuredCodeInterval]:
     """Returns the observed intervals of a measured series that became samples, without the surplus ones."""
-    ids = evidence.benchmark.series_ids
+    ids = evidence.benchmark.latency_series_ids
     if series not in ids:
         raise UnknownNameError(f"series of {evidence.benchmark.id}", series, ids)
     observed = evidence.observed

@@ -94,7 +94,7 @@ def _parse_step(words: str, text: str, params: Mapping[str, str]) -> ExpectedBen
         return ExpectedBenchmarkStep(text, "group", parts=parse_benchmark_steps(words[2:-2].split(", "), params))
     if " | " in words:
         return ExpectedBenchmarkStep(text, "either", parts=parse_benchmark_steps(words.split(" | "), params))
-    match _fill_parameters(words, params).split():
+    match _fill_benchmark_parameters_in_step(words, params).split():
         case ["tick"]:
             return ExpectedBenchmarkStep(text, "tick")
         case ["interrupt", line] if line in LINES:
@@ -120,7 +120,7 @@ def _is_task_or_handler_word(word: str) -> bool:
     return word.isdecimal() or word in _ACTORS
 
 
-def _fill_parameters(text: str, params: Mapping[str, str]) -> str:
+def _fill_benchmark_parameters_in_step(text: str, params: Mapping[str, str]) -> str:
     """Returns a step's text with the values of the benchmark's parameters in place of their names."""
     try:
         return text.format(**params)

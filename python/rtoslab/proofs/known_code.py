@@ -11,7 +11,7 @@ from typing import Final, Literal
 
 from pydantic import Field
 
-from rtoslab.base import CatalogueError, StrictModel
+from rtoslab.base import CatalogueError, StrictFileSchemaModel
 from rtoslab.catalogue import validate_table
 from rtoslab.intake import read_toml_table
 
@@ -22,7 +22,7 @@ LibraryUse = Literal["fill", "copy", "division"]
 """What a function of the C library or the compiler does."""
 
 
-class BenchmarkCodeLimits(StrictModel):
+class BenchmarkCodeLimits(StrictFileSchemaModel):
     """The measured limits of one benchmark's own code, from `measured_benchmark_code_limits.toml`."""
 
     instructions: Mapping[str, float] = Field(default_factory=dict)

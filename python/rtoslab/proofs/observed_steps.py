@@ -23,11 +23,11 @@ def observed_benchmark_steps_to_judge(evidence: BenchmarkProofEvidence) -> tuple
     """Returns the observed steps of a run (kernel calls, switches, marks) that proofs examine."""
     assert evidence.observed is not None
     steps = _add_sleep_lengths_to_observed_steps(
-        evidence.kernel.facts_for_architecture(evidence.board.cpu), evidence.observed.steps
+        evidence.kernel.kernel_facts_for_architecture(evidence.board.cpu), evidence.observed.steps
     )
     if evidence.benchmark.kind != "latency":
         return steps
-    missing = dict.fromkeys(range(1, len(evidence.benchmark.series_ids)), evidence.samples)
+    missing = dict.fromkeys(range(1, len(evidence.benchmark.latency_series_ids)), evidence.samples)
     for index, step in enumerate(steps):
         if step.kind == seen.STOP and step.first in missing:
             missing[step.first] -= 1

@@ -80,13 +80,13 @@ def match_observed_benchmark_steps(
         return result
     while at is not None and at < len(steps):
         tries = [
-            _RepetitionMatchAttempt(sequence, at, alternative, names)
+            _StepSequenceMatchAttempt(sequence, at, alternative, names)
             for alternative in alternatives
             if alternative[0].may_match(steps[at])
         ]
         best = max(tries, key=lambda item: (item.result.whole, item.result.end), default=None)
         if best is None or (not best.result.whole and best.result.end == at):
-            best = _RepetitionMatchAttempt(
+            best = _StepSequenceMatchAttempt(
                 sequence, at, alternatives[0], names
             )  # of several that miss their first step it says so
         if best.result.expected:
@@ -103,7 +103,7 @@ def match_observed_benchmark_steps(
     return result
 
 
-class _RepetitionMatchAttempt:
+class _StepSequenceMatchAttempt:
     """An attempt to match one round, with the names and own cycles that it would add."""
 
     def __init__(
@@ -202,7 +202,7 @@ class _BenchmarkStepSequenceMatcher:
     ) -> int | None:
         """Returns the index after one occurrence of a group of steps that begins at index `at`. None if it does not
         match."""
-        trial = _RepetitionMatchAttempt(self, at, parts, names)
+        trial = _StepSequenceMatchAttempt(self, at, parts, names)
         ran_out = trial.result.end == len(self.steps) and not trial.result.expected
         if not (trial.result.whole or ran_out) or trial.result.end == at:
             return None

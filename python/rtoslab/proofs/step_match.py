@@ -93,11 +93,11 @@ class BenchmarkStepMatcher:
     """Compares observed steps of one core (calls, switches, marks) with the expected steps of a benchmark's round."""
 
     def __init__(self, evidence: BenchmarkProofEvidence, core: int) -> None:
-        self._kernel = evidence.kernel.facts_for_architecture(evidence.board.cpu)
+        self._kernel = evidence.kernel.kernel_facts_for_architecture(evidence.board.cpu)
         self._board = evidence.board
         self.dispatches = self._kernel.behaviour.handler_entry == "kernel"
         """Whether the kernel's own code runs before a handler."""
-        self._series = evidence.benchmark.series_ids
+        self._series = evidence.benchmark.latency_series_ids
         self._pin_measures = evidence.decoded.params.get("instrument") == "pin"
         indices = {task.index for task in evidence.decoded.tasks if task.core == core}
         self._tasks = {str(index): evidence.task_handle(core, index) or 0 for index in indices} or {"0": 0}
@@ -106,7 +106,7 @@ class BenchmarkStepMatcher:
             str(index): block or 0
             for index, block in zip(ring, evidence.tasks_in_round_robin_order(core, ring), strict=True)
         }
-        self._others = evidence.benchmark_runner_tasks() - {None, 0}
+        self._others = evidence.control_blocks_of_runner_tasks() - {None, 0}
         self._tasks = {index: block for index, block in self._tasks.items() if block not in self._others}
         self._numbers = [
             (task.priority, evidence.observed.priorities[task.handle])
@@ -312,9 +312,9 @@ class BenchmarkStepMatcher:
         """
         operands = (step.first, step.second)
         if service in _TAKING_SERVICES:
-            return names.remove_freed_block(operands[self._kernel.index_of_observed_argument(service, "block")])
+            return names.remove_freed_block(operands[self._kernel.index_of_service_call_argument(service, "block")])
         if service in _TAKING_SERVICES.values() and step.result is not None:
-            size = operands[self._kernel.index_of_observed_argument(service, "bytes")]
+            size = operands[self._kernel.index_of_service_call_argument(service, "bytes")]
             if service not in self._kernel.results:
                 names.blocks[step.result] = size
             elif step.result == self._kernel.results[service]:

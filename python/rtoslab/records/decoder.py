@@ -15,13 +15,13 @@ from rtoslab.intake import SERIAL_VALUES, STREAM_BYTES, STREAM_LINES, escape_to_
 from rtoslab.records.samples import (
     DecodedRun,
     EmptyMeasurement,
+    FirmwareTaskReport,
     HeapReport,
     MeasuredWindow,
     MeasurementWindowCounter,
     MetricSamples,
     ReportedCheck,
     ReportedImageIdentity,
-    ReportedTask,
     StackReport,
 )
 from rtoslab.records.wire import (
@@ -338,9 +338,9 @@ def _parse_parameter_records(lines: list[ChecksummedRecordLine]) -> dict[str, st
     return params
 
 
-def _parse_task_record(line: ChecksummedRecordLine) -> ReportedTask:
+def _parse_task_record(line: ChecksummedRecordLine) -> FirmwareTaskReport:
     """Returns a task under test from its record."""
-    return ReportedTask(
+    return FirmwareTaskReport(
         line.integer_value_of_record_field("core"),
         line.integer_value_of_record_field("index"),
         line.record_text_field_value("name"),

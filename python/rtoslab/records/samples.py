@@ -19,7 +19,7 @@ class ReportedImageIdentity:
 
 
 @dataclass(frozen=True, slots=True)
-class ReportedTask:
+class FirmwareTaskReport:
     """One task under test, as the image reports it."""
 
     core: int
@@ -110,7 +110,7 @@ class DecodedRun:
 
     begin: ReportedImageIdentity
     params: dict[str, str]
-    tasks: tuple[ReportedTask, ...]
+    tasks: tuple[FirmwareTaskReport, ...]
     rulers: tuple[EmptyMeasurement, ...]
     windows: tuple[MeasuredWindow, ...]
     counts: tuple[MeasurementWindowCounter, ...]

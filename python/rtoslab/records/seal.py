@@ -48,9 +48,9 @@ def read_and_verify_sealed_folder(folder: Path) -> dict[str, bytes]:
     """Returns the files of a sealed folder, its seal included. Other files in it are ignored.
 
     Raises AlteredFileError for a file that was altered, is missing or cannot be read."""
-    content = _read_sealed_file(folder, SEAL_FILE)
+    content = _read_file_bytes_if_present(folder, SEAL_FILE)
     names = _parse_seal_file(folder, content)["files"]
-    files = {SEAL_FILE: content, **{item: _read_sealed_file(folder, item) for item in names}}
+    files = {SEAL_FILE: content, **{item: _read_file_bytes_if_present(folder, item) for item in names}}
     present = {name: item for name, item in files.items() if item is not None}
     require_files_match_seal(folder.name, present, folder)
     return present
@@ -62,7 +62,7 @@ def find_unexpected_files(folder: Path, files: Mapping[str, bytes]) -> list[str]
     return sorted({path.name for path in folder.iterdir()} - set(files))
 
 
-def _read_sealed_file(folder: Path, name: str) -> bytes | None:
+def _read_file_bytes_if_present(folder: Path, name: str) -> bytes | None:
     """Returns the bytes of a file in a folder. None if the folder has no file of that name."""
     try:
         (folder / name).lstat()

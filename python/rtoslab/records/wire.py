@@ -104,7 +104,7 @@ class ChecksummedRecordLine:
 
     def field_value(self, key: str) -> Value:
         """Returns a field's value in its type: integer, text or integers."""
-        return _convert_field_value(self.fields[key], RECORDS[self.record].get(key, L))
+        return _parse_record_field_value(self.fields[key], RECORDS[self.record].get(key, L))
 
     def integer_value_of_record_field(self, key: str) -> int:
         """Returns the value of a field that is an integer."""
@@ -180,7 +180,7 @@ def is_valid_wire_format_field(value: str, form: str) -> bool:
     return True
 
 
-def _convert_field_value(value: str, form: str) -> Value:
+def _parse_record_field_value(value: str, form: str) -> Value:
     """Returns a field's text as a value of this form: integer, text or integers."""
     if form == T:
         return unquote(value, errors="replace")

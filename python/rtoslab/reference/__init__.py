@@ -17,7 +17,7 @@ from rtoslab.reference.reference_file import (
 )
 from rtoslab.reference.sealed_lines import json_lines_with_digest, verify_and_strip_digest_line
 from rtoslab.reference.stored_rows import (
-    StoredRow,
+    StoredPointValues,
     make_stored_row_of_code_placements,
     replace_values_by_code_placement,
     stored_row_as_json,

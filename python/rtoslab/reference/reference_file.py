@@ -121,8 +121,8 @@ def read_reference_file(path: Path, like_points: Collection[PointId] | None = No
         head, *lines = verify_and_strip_digest_line(text)
         header = _parse_header(path, head)
         parsed = list(
-            _parse_reference_lines(
-                lines if like_points is None else _reference_lines_that_may_contain_points(like_points, lines)
+            _parse_reference_file_lines(
+                lines if like_points is None else _candidate_reference_file_lines(like_points, lines)
             )
         )
         points = tuple(
@@ -139,7 +139,7 @@ def read_reference_file(path: Path, like_points: Collection[PointId] | None = No
     return ReferenceResultsFile(path, header["paper"], header["kernel"], points, weights, placed)
 
 
-def _reference_lines_that_may_contain_points(points: Collection[PointId], lines: Iterable[str]) -> list[str]:
+def _candidate_reference_file_lines(points: Collection[PointId], lines: Iterable[str]) -> list[str]:
     """Returns the lines of a reference file that may contain one of these points."""
     prefixes = {
         tuple(f'"{key}":{json.dumps(getattr(point_id, key))}' for key in ("benchmark", "board")) for point_id in points
@@ -147,7 +147,7 @@ def _reference_lines_that_may_contain_points(points: Collection[PointId], lines:
     return [line for line in lines if any(all(part in line for part in parts) for parts in prefixes)]
 
 
-def _parse_reference_lines(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
+def _parse_reference_file_lines(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
     """Yields the JSON object in each of these lines of a reference file.
 
     Raises ValueError for more samples than a record stream may have.

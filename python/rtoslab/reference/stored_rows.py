@@ -9,13 +9,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rtoslab.analyses import CodePlacementValueRange, MeasuredValue, point_values_by_code_placement, values_of_points
-from rtoslab.images import without_log_path
+from rtoslab.images import build_error_without_log_path
 from rtoslab.results import MeasuredPoint, PointId
 from rtoslab.store import StoredMeasurementPoint
 
 
 @dataclass(frozen=True)
-class StoredRow:
+class StoredPointValues:
     """The figures of one point in all its placements, without samples."""
 
     stands_for: PointId
@@ -34,17 +34,17 @@ class StoredRow:
 
 def make_stored_row_of_code_placements(
     represented_point: PointId, kernel: str, points: Sequence[StoredMeasurementPoint], reason: str
-) -> StoredRow:
+) -> StoredPointValues:
     """Returns the row with a point's values in its measured placements. If none was measured, the row has the reason.
 
     `represented_point`: the point whose values they stand for.
     """
     measured = [point.result for point in points if isinstance(point.result, MeasuredPoint)]
     if not measured:
-        return StoredRow(represented_point, kernel, "", (), without_log_path(reason))
+        return StoredPointValues(represented_point, kernel, "", (), build_error_without_log_path(reason))
     build: Any = next(point.manifest.get("build") or {} for point in points if isinstance(point.result, MeasuredPoint))
     version = str(build.get("kernel_version", ""))
-    return StoredRow(
+    return StoredPointValues(
         represented_point,
         kernel,
         version,
@@ -62,14 +62,14 @@ def values_of_point_in_code_placements(
     result = []
     for value in values_of_points([points[0]]):
         key = (value.metric, value.stat, value.unit)
-        numbers = known.value_numbers_by_code_placement(value, times[key])
+        numbers = known.value_in_each_code_placement(value, times[key])
         times[key] += 1
         if numbers:
             result.append(replace_values_by_code_placement(replace(value, point=represented_point), numbers))
     return tuple(result)
 
 
-def stored_row_as_json(row: StoredRow) -> dict[str, Any]:
+def stored_row_as_json(row: StoredPointValues) -> dict[str, Any]:
     """Returns the row as a JSON object."""
     written: dict[str, Any] = {"point": row.stands_for.model_dump(mode="json"), "kernel": row.kernel}
     written |= {"version": row.version} | ({"deviations": dict(row.deviations)} if row.deviations else {})
@@ -93,7 +93,7 @@ def stored_row_as_json(row: StoredRow) -> dict[str, Any]:
     return written | shared | {"values": numbers}
 
 
-def stored_row_from_json(name: str, line: Mapping[str, Any]) -> StoredRow:
+def stored_row_from_json(name: str, line: Mapping[str, Any]) -> StoredPointValues:
     """Returns a row from its JSON object. Its values have `name` as their run id.
 
     Raises ValueError, LookupError, TypeError.
@@ -120,7 +120,7 @@ def stored_row_from_json(name: str, line: Mapping[str, Any]) -> StoredRow:
     )
     deviations = {str(check): str(saw) for check, saw in line.get("deviations", {}).items()}
     is_single = bool(line.get("one_of_many", False))
-    return StoredRow(point, str(line["kernel"]), str(line["version"]), values, reason, deviations, is_single)
+    return StoredPointValues(point, str(line["kernel"]), str(line["version"]), values, reason, deviations, is_single)
 
 
 def replace_values_by_code_placement(value: MeasuredValue, numbers: Sequence[float]) -> MeasuredValue:

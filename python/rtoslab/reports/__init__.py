@@ -12,7 +12,7 @@ from rtoslab.reports.document import make_report_document
 from rtoslab.reports.export_files import write_report_charts_and_tables
 from rtoslab.reports.formats import report_formats
 from rtoslab.reports.sections.parity import measurement_fairness_report_section
-from rtoslab.reports.sections.wording import join_in_sentence
+from rtoslab.reports.sections.wording import join_items_for_sentence
 from rtoslab.reports.table import (
     ChartData,
     Record,

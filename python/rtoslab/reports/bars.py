@@ -18,9 +18,9 @@ from rtoslab.reports.palette import (
     Drawn,
     distinct_row_texts,
     estimate_text_width,
-    inline_chart_data,
     is_published_value,
     label_wrap_expression,
+    make_inline_chart_data,
     series_colour_encoding,
     value_range_chart_layers,
 )
@@ -84,7 +84,7 @@ def draw_upright_bars(chart: ChartData, *extra: alt.Chart, least_top: float = 0.
     turned = _are_bar_numbers_vertical(ours, slot * _BAND)
     rows = [{**row, "top": _value_at_bar_end(row)} for row in chart.rows]
     tops = [least_top, *(float(row["top"]) for row in rows)]
-    base = alt.Chart(inline_chart_data([row for row in rows if not is_published_value(row)])).encode(
+    base = alt.Chart(make_inline_chart_data([row for row in rows if not is_published_value(row)])).encode(
         x=alt.X("x:N", sort=names, title=chart.x_title or None, axis=make_names_axis(names, pixels=pixels)),
         xOffset=alt.XOffset("series:N", sort=series, scale=alt.Scale(domain=series, paddingInner=1 - _BAND)),
         y=_bar_height_axis(chart, tops, log=log, room=_pixels_for_bar_numbers(ours, turned)),
@@ -101,7 +101,7 @@ def draw_upright_bars(chart: ChartData, *extra: alt.Chart, least_top: float = 0.
         marks,
         *extra,
         *value_range_chart_layers(base, ours),
-        *_published_value_layers(base, rows, series, slot),
+        *_chart_layers_of_published_values(base, rows, series, slot),
         *_bar_value_label_layers(base, ours, turned, log=log),
     ]
     return alt.layer(*layers).properties(width=WIDTH, height=_HEIGHT)
@@ -174,19 +174,19 @@ def _bar_value_label_layers(
             layers.append(
                 base.transform_filter(holds)
                 .mark_text(fontSize=_NUMBER, color="#333", **style)
-                .encode(text="text:N", y=_axis_on_same_scale(base, "top:Q"))
+                .encode(text="text:N", y=_make_bar_axis_on_same_scale(base, "top:Q"))
             )
     return layers
 
 
-def _axis_on_same_scale(base: alt.Chart, shorthand: str) -> alt.Y:
+def _make_bar_axis_on_same_scale(base: alt.Chart, shorthand: str) -> alt.Y:
     """Returns the Y axis of a bar chart for another field, on the same scale as the bars."""
     place: alt.Y = base.encoding["y"].copy()
     place.shorthand = shorthand
     return place
 
 
-def _published_value_layers(
+def _chart_layers_of_published_values(
     base: alt.Chart, rows: Sequence[dict[str, Any]], series: Sequence[str], slot: float
 ) -> list[alt.Chart]:
     """Returns layers with a dark line for each value that a paper published: across the bar of its series, or across
@@ -198,12 +198,12 @@ def _published_value_layers(
         for number, item in enumerate(series if across else [row["series"]]):
             band = {} if number == 0 else {"low": None, "high": None}
             printed.append({**row, **band, "series": item, "across": across, "said": label})
-    layers = value_range_chart_layers(base.properties(data=inline_chart_data(printed)), printed)
+    layers = value_range_chart_layers(base.properties(data=make_inline_chart_data(printed)), printed)
     for across, wide in ((False, 1.0), (True, 1.18)):
         mine = [row for row in printed if row["across"] is across]
         if mine:
             layers.append(
-                base.properties(data=inline_chart_data(mine))
+                base.properties(data=make_inline_chart_data(mine))
                 .mark_point(shape="stroke", color=PUBLISHED_COLOUR, size=(slot * wide) ** 2, strokeWidth=3, opacity=1)
                 .encode(description="said:N")
             )
@@ -222,7 +222,7 @@ def draw_bar_panels(chart: ChartData) -> Drawn:
         name: max(max(_value_at_bar_end(row), 0.0) for row in chart.rows if is_single or str(row["x"]) == name) or 1.0
         for name in names
     }
-    rows = [_scale_chart_row_to_panel(row, most[str(row["x"])]) for row in chart.rows]
+    rows = [_scale_bar_lengths_to_chart_panel(row, most[str(row["x"])]) for row in chart.rows]
     columns = 1 if is_single else min(_COLUMNS, len(names))
     width = WIDTH / 2 if columns == 1 else (WIDTH - (columns - 1) * _GAP) / columns
     widest = max(estimate_text_width(str(row.get("text", "")), 11) for row in rows) + 8
@@ -246,18 +246,20 @@ def draw_bar_panels(chart: ChartData) -> Drawn:
     title = alt.TitleParams(chart.y_title, anchor="start", fontSize=12, fontWeight="normal", offset=6)
     layers = alt.layer(bars, spread, numbers).properties(width=width, height=alt.Step(19))
     if is_single:
-        drawn: Drawn = layers.properties(data=inline_chart_data(rows), title=title)
+        drawn: Drawn = layers.properties(data=make_inline_chart_data(rows), title=title)
         return drawn
     header = alt.Header(
         title=None, labelAnchor="start", labelAlign="left", labelFontSize=12, labelFontWeight="bold", labelLimit=width,
         labelExpr=label_wrap_expression(names, width, 12.5), labelPadding=4,
     )  # fmt: skip
     facet = alt.Facet("x:N", sort=names, title=None, header=header)
-    faceted: Drawn = layers.facet(facet=facet, columns=columns, spacing=_GAP, data=inline_chart_data(rows), title=title)
+    faceted: Drawn = layers.facet(
+        facet=facet, columns=columns, spacing=_GAP, data=make_inline_chart_data(rows), title=title
+    )
     return faceted
 
 
-def _scale_chart_row_to_panel(row: dict[str, Any], longest: float) -> dict[str, Any]:
+def _scale_bar_lengths_to_chart_panel(row: dict[str, Any], longest: float) -> dict[str, Any]:
     """Returns a chart's row with its lengths as parts of the longest bar in its panel, and a text for its tooltip."""
     low, high = (float(row[key]) if row.get(key) is not None else float(row["y"]) for key in ("low", "high"))
     lengths = {"share": float(row["y"]), "low_share": low, "high_share": high, "top_share": _value_at_bar_end(row)}

@@ -17,8 +17,8 @@ from rtoslab.reports.palette import (
     Drawn,
     distinct_row_texts,
     estimate_text_width,
-    inline_chart_data,
     label_wrap_expression,
+    make_inline_chart_data,
     series_colours,
 )
 from rtoslab.reports.table import ChartData
@@ -118,7 +118,7 @@ def _chart_of_bars_by_test(chart: ChartData, height: str, title: str) -> ChartDa
     return replace(chart, rows=rows, y_title=title, x_title="")
 
 
-def _draw_cycle_use_chart(chart: ChartData) -> Drawn:
+def _draw_core_cycle_shares_chart(chart: ChartData) -> Drawn:
     """Draws a chart of the cycles of each core, as shares by what they were used for."""
     title = "share of the core's cycles in the window"
     x = alt.X("share:Q", title=title, stack="zero", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format=".0%"))
@@ -172,7 +172,7 @@ def _draw_stacked_cycle_cause_bars(rows: Sequence[dict[str, Any]], field: str, x
     drawn: Drawn = bars.facet(
         row=alt.Row("test:N", sort=tests, header=header),
         spacing=14,
-        data=inline_chart_data([row for row in rows if row["part"] in used]),
+        data=make_inline_chart_data([row for row in rows if row["part"] in used]),
     ).resolve_scale(y="independent")
     return drawn
 
@@ -230,7 +230,7 @@ def _draw_sample_histograms(chart: ChartData) -> Drawn:
         labelPadding=16,
     )
     drawn: Drawn = bars.facet(
-        row=alt.Row("series:N", sort=series, header=header), spacing=6, data=inline_chart_data(rows)
+        row=alt.Row("series:N", sort=series, header=header), spacing=6, data=make_inline_chart_data(rows)
     ).resolve_scale(y="independent")
     return drawn
 
@@ -238,7 +238,7 @@ def _draw_sample_histograms(chart: ChartData) -> Drawn:
 _KINDS: Final[dict[str, Callable[[ChartData], Drawn]]] = {
     "gain": _draw_core_gain_chart,
     "heap": _draw_heap_peak_chart,
-    "cycles": _draw_cycle_use_chart,
+    "cycles": _draw_core_cycle_shares_chart,
     "histogram": _draw_sample_histograms,
     "losses": _draw_cycles_per_loop_pass_chart,
 }

@@ -12,7 +12,7 @@ from typing import Final
 
 from rtoslab.base import CatalogueError, __version__, find_checkout_root
 from rtoslab.reports.table import ReportDocument
-from rtoslab.store import JournalSession, git_revision, newest_measurement_session
+from rtoslab.store import RunJournalSession, git_revision, newest_measurement_session
 
 AUTHORS: Final = "The rtoslab contributors"
 SUBTITLE: Final = "a laboratory for real-time kernels"
@@ -72,7 +72,7 @@ def make_citation(versions: list[str], commits: list[str], dates: list[str]) -> 
     return Citation(sentence, "\n".join(["@misc{rtoslab,", *lines, "}"]).replace("_", r"\_") + "\n")
 
 
-def _last_measurement_sessions(document: ReportDocument) -> list[JournalSession]:
+def _last_measurement_sessions(document: ReportDocument) -> list[RunJournalSession]:
     """Returns the last session (one call of `rtoslab run`) of each run directory that the report's points come from."""
     sessions = []
     for run in dict.fromkeys(point.folder.parent.parent for point in document.points):

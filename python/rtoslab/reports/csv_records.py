@@ -76,9 +76,11 @@ def chart_as_csv_rows(chart: ChartData) -> list[list[Cell]]:
         return records_as_csv_rows(chart.records)
     heads = list(dict.fromkeys(key for row in chart.rows for key in row if key != _LABEL or "y" not in row))
     rows = [[_finite_or_none(row.get(name)) for name in heads] for row in chart.rows]
-    all_flags = _decode_flag_symbols_in_cell(chart.caption[:1])
+    all_flags = _decode_flag_symbols_in_table_cell(chart.caption[:1])
     flags = [
-        _join_csv_record_flags([*all_flags, *(flag for cell in row for flag in _decode_flag_symbols_in_cell(cell))])
+        _join_csv_record_flags(
+            [*all_flags, *(flag for cell in row for flag in _decode_flag_symbols_in_table_cell(cell))]
+        )
         for row in rows
     ]
     if not any(flags):
@@ -144,9 +146,11 @@ def _split_table_into_csv_rows(table: TableData) -> list[list[Cell]]:
             heads.append(name)
             cells.append(values)
     count = len(table.rows)
-    everywhere = _decode_flag_symbols_in_cell(table.title)
+    everywhere = _decode_flag_symbols_in_table_cell(table.title)
     flags = [
-        _join_csv_record_flags([*everywhere, *(flag for item in columns for flag in _table_row_flags(item, at))])
+        _join_csv_record_flags(
+            [*everywhere, *(flag for item in columns for flag in _record_flags_of_table_row(item, at))]
+        )
         for at in range(count)
     ]
     if any(flags) or any(item.longest_cell_list_length for item in columns):
@@ -199,12 +203,12 @@ def _ascii_digits_without_commas(digits: str) -> str:
     return digits.replace(",", "").replace("\N{MINUS SIGN}", "-").removeprefix("+")
 
 
-def _table_row_flags(column: _CsvTableColumn, at: int) -> list[str]:
+def _record_flags_of_table_row(column: _CsvTableColumn, at: int) -> list[str]:
     """Returns the flags that the marks in row `at` of a table's column stand for, such as `reference`."""
     if column.longest_cell_list_length:
         numbers = [f"{column.name}: {flag}" for number in column.numbers[at] for flag in number.flags]
-        return numbers or [f"{column.name}: {flag}" for flag in _decode_flag_symbols_in_cell(column.texts[at])]
-    return _decode_flag_symbols_in_cell(column.texts[at])
+        return numbers or [f"{column.name}: {flag}" for flag in _decode_flag_symbols_in_table_cell(column.texts[at])]
+    return _decode_flag_symbols_in_table_cell(column.texts[at])
 
 
 def _csv_notes_of_table_cell(column: _CsvTableColumn, at: int) -> list[str]:
@@ -217,7 +221,7 @@ def _csv_notes_of_table_cell(column: _CsvTableColumn, at: int) -> list[str]:
     return [f"{column.name}: {note}" for note in notes]
 
 
-def _decode_flag_symbols_in_cell(cell: object) -> list[str]:
+def _decode_flag_symbols_in_table_cell(cell: object) -> list[str]:
     """Returns the flags that the marks in a cell's text stand for."""
     return [flag for mark, flag in _FLAGS.items() if mark in cell] if isinstance(cell, str) else []
 

@@ -38,7 +38,7 @@ def deviation_footnote(kernels: Deviations) -> str:
     return f"{MARK} deviates from the port contract, as its kernel.toml declares. {text}."
 
 
-def mark_deviating_names(text: str, names: Iterable[str]) -> str:
+def append_deviation_mark_to_kernel_names(text: str, names: Iterable[str]) -> str:
     """Returns the text with the mark of deviating kernels after each of these names.
     A name that has the mark gets no second one.
     """
@@ -72,7 +72,9 @@ def add_deviation_footnotes_to_section(
     )
 
 
-def _flag_deviating_records(records: Sequence[Record], names: Sequence[str], *, all_deviate: bool) -> list[Record]:
+def _flag_records_of_deviating_kernels(
+    records: Sequence[Record], names: Sequence[str], *, all_deviate: bool
+) -> list[Record]:
     """Returns the records, those of deviating kernels with the flag `deviates`. Published figures get none."""
     return [
         {**record, "flags": "; ".join(filter(None, (str(record.get("flags") or ""), DEVIATES)))}
@@ -88,7 +90,7 @@ def _is_record_of_deviating_kernel(record: Record, names: Sequence[str], *, all_
     if record.get("source") == "paper":
         return False
     kernel = str(record.get("kernel") or "")
-    concerned = mark_deviating_names(kernel, names) != kernel if kernel else all_deviate
+    concerned = append_deviation_mark_to_kernel_names(kernel, names) != kernel if kernel else all_deviate
     return concerned and DEVIATES not in str(record.get("flags") or "").split("; ")
 
 
@@ -97,10 +99,12 @@ def _mark_deviating_kernels_in_chart(
 ) -> ChartData:
     """Returns the chart with the mark after the names of deviating kernels, and the explanation `note` in its
     caption."""
-    chart = replace(chart, records=_flag_deviating_records(chart.records, names, all_deviate=all_deviate))
+    chart = replace(chart, records=_flag_records_of_deviating_kernels(chart.records, names, all_deviate=all_deviate))
     rows = [
         {
-            key: mark_deviating_names(cell, names) if key in _NAMING_KEYS and isinstance(cell, str) else cell
+            key: append_deviation_mark_to_kernel_names(cell, names)
+            if key in _NAMING_KEYS and isinstance(cell, str)
+            else cell
             for key, cell in row.items()
         }
         for row in chart.rows
@@ -117,14 +121,17 @@ def _mark_deviating_kernels_in_table(
 ) -> TableData:
     """Returns the table with the mark after the names of deviating kernels, and the explanation `message` in its
     note."""
-    table = replace(table, records=_flag_deviating_records(table.records, names, all_deviate=all_deviate))
+    table = replace(table, records=_flag_records_of_deviating_kernels(table.records, names, all_deviate=all_deviate))
     words = [number for _, number in table.column_heads]
     rows = [
-        [cell if number else mark_deviating_names(cell, names) for cell, number in zip(row, words, strict=True)]
+        [
+            cell if number else append_deviation_mark_to_kernel_names(cell, names)
+            for cell, number in zip(row, words, strict=True)
+        ]
         for row in table.rows
     ]
-    columns = tuple(mark_deviating_names(column, names) for column in table.columns)
-    title = mark_deviating_names(table.title, names)
+    columns = tuple(append_deviation_mark_to_kernel_names(column, names) for column in table.columns)
+    title = append_deviation_mark_to_kernel_names(table.title, names)
     named = any(MARK in text for text in (title, *columns, *(cell for row in rows for cell in row)))
     if not named and not all_deviate:
         return table

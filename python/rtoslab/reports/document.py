@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from rtoslab.analyses import (
     CodePlacementLookup,
-    join_points_over_placements,
+    group_points_over_code_placements,
     results_depending_on_addresses,
     short_test_name,
     task_pinning_sentence,
@@ -62,7 +62,7 @@ def make_report_document(
         raise ReportError("These runs contain no finished point; run `rtoslab run` first.")
     suite = catalogue.suites[suite_id].facts if suite_id is not None and suite_id in catalogue.suites else None
     verified = [point.result for point in points if isinstance(point.result, MeasuredPoint)]
-    placed = join_points_over_placements(verified)
+    placed = group_points_over_code_placements(verified)
     middles = [placed_point.middle for placed_point in placed]
     shown = [*middles, *(item.result for item in beside if isinstance(item.result, MeasuredPoint))]
     measured = [item for item in shown if not item.has_latency_samples]
@@ -99,12 +99,12 @@ def make_report_document(
         add_note_on_median_code_placement(losses.multicore_losses_report_section(measured, figures)),
         *(add_note_on_median_code_placement(make(measured)) for make in cost_sections),
         add_note_on_median_code_placement(tick_cost.tick_cost_section(timed)),
-        add_note_on_median_code_placement(tick_cost.next_task_search_section(timed)),
+        add_note_on_median_code_placement(tick_cost.next_task_search_report_section(timed)),
         memory.memory_use_report_section(shown, places),
         latency.instrument_comparison_report_section(timed, places),
         probe_effect.probe_effect_section(middles, places, _intervals_by_benchmark(catalogue)),
         placements.code_placement_report_section(placed),
-        paper.paper_section(own_counts, suite, _paper_of_suite(catalogue, suite_id)),
+        paper.paper_comparison_report_section(own_counts, suite, _paper_of_suite(catalogue, suite_id)),
         tests.tests_section(catalogue, verified),
         reference.reference_results_report_section(catalogue.root, beside),
         parity.measurement_fairness_report_section(unfair, several=has_comparable_points([*points, *beside])),

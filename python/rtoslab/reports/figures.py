@@ -24,9 +24,9 @@ from rtoslab.reports.palette import (
     Drawn,
     distinct_row_texts,
     estimate_text_width,
-    inline_chart_data,
     is_published_value,
     label_wrap_expression,
+    make_inline_chart_data,
     series_colour_encoding,
     value_range_chart_layers,
     wrapped_line_count,
@@ -68,14 +68,14 @@ def _draw_line_chart(chart: ChartData) -> Drawn:
     series = distinct_row_texts(chart.rows, "series")
     places = sorted({float(row["x"]) for row in chart.rows})
     axis = alt.Axis(values=places) if len(places) <= MOST_TICKS else alt.Axis()
-    base = alt.Chart(inline_chart_data(_add_value_label_positions_to_rows(chart, places))).encode(
+    base = alt.Chart(make_inline_chart_data(_add_value_label_positions_to_rows(chart, places))).encode(
         x=alt.X("x:Q", title=chart.x_title, scale=alt.Scale(nice=False, padding=12), axis=axis),
         y=_chart_vertical_axis(chart),
         color=series_colour_encoding(rows_with_legend_entry(chart.rows)),
     )
     own = base.transform_filter("!datum.is_published")
     marks = own.mark_point(size=80, filled=True, opacity=1).encode(
-        shape=alt.Shape("series:N", sort=series, scale=_symbol_shape_scale(chart.rows), legend=None)
+        shape=alt.Shape("series:N", sort=series, scale=_chart_symbol_shape_scale(chart.rows), legend=None)
     )
     labels = [
         own.transform_filter(f"datum.up == {up}").mark_text(dy=-up, fontSize=_NUMBER).encode(text="text:N")
@@ -122,7 +122,7 @@ def _add_value_label_positions_to_rows(chart: ChartData, places: Sequence[float]
     return sides
 
 
-def _symbol_shape_scale(rows: Sequence[dict[str, Any]], *, has_own_scale: bool = True) -> alt.Scale:
+def _chart_symbol_shape_scale(rows: Sequence[dict[str, Any]], *, has_own_scale: bool = True) -> alt.Scale:
     """Returns the shape of the marks of each series: a diamond for a paper's, else a shape of its own (or a circle for
     all without `has_own_scale`)."""
     series = distinct_row_texts(rows_with_legend_entry(rows), "series")
@@ -152,7 +152,7 @@ def _draw_pair_chart(chart: ChartData) -> Drawn:
     scale = alt.Scale(type="log", nice=True) if log else alt.Scale(zero=True, nice=True)
     label = alt.Axis(labelLimit=LABEL_LIMIT_PX, grid=True, labelExpr=label_wrap_expression(names, LABEL_LIMIT_PX))
     rows = [{**row, "is_published": is_published_value(row)} for row in chart.rows]
-    base = alt.Chart(inline_chart_data(rows)).encode(
+    base = alt.Chart(make_inline_chart_data(rows)).encode(
         y=alt.Y("x:N", sort=names, title=chart.x_title or None, axis=label),
         x=alt.X("y:Q", title=title, scale=scale, axis=alt.Axis(tickCount=8, format="~s" if log else ",~f")),
     )
@@ -165,7 +165,7 @@ def _draw_pair_chart(chart: ChartData) -> Drawn:
             shape=alt.Shape(
                 "series:N",
                 sort=series,
-                scale=_symbol_shape_scale(chart.rows, has_own_scale=False),
+                scale=_chart_symbol_shape_scale(chart.rows, has_own_scale=False),
                 legend=alt.Undefined if len(series) > 1 else None,
             ),
         )
@@ -200,12 +200,12 @@ def _draw_range_panels(chart: ChartData) -> Drawn:
         title=None, labelOrient="top", labelAnchor="start", labelAngle=0, labelFontWeight="bold", labelLimit=WIDTH
     )
     drawn: Drawn = layers.facet(
-        row=alt.Row("series:N", sort=series, header=header), spacing=12, data=inline_chart_data(chart.rows)
+        row=alt.Row("series:N", sort=series, header=header), spacing=12, data=make_inline_chart_data(chart.rows)
     ).resolve_scale(y="independent")
     return drawn
 
 
-def _draw_small_charts(chart: ChartData) -> Drawn:
+def _draw_chart_for_each_facet(chart: ChartData) -> Drawn:
     """Draws a small chart for each value of `facet`: marks by name, with lines from `low` to `high`."""
     facets, names, series = (distinct_row_texts(chart.rows, key) for key in ("facet", "x", "series"))
     width = WIDTH // 4 - 60
@@ -232,14 +232,14 @@ def _draw_small_charts(chart: ChartData) -> Drawn:
         .facet(
             facet=alt.Facet("facet:N", sort=facets, title=None, header=header),
             columns=4,
-            data=inline_chart_data(chart.rows),
+            data=make_inline_chart_data(chart.rows),
         )
         .resolve_scale(y="independent")
     )
     return drawn
 
 
-def _draw_values_on_series_lines(chart: ChartData) -> Drawn:
+def _draw_value_ticks_on_series_lines(chart: ChartData) -> Drawn:
     """Draws a chart with a horizontal line for each series and a tick on it for each of its values.
 
     Series whose ticks overlap have no order.
@@ -247,7 +247,7 @@ def _draw_values_on_series_lines(chart: ChartData) -> Drawn:
     series = distinct_row_texts(chart.rows, "series")
     values = alt.X("value:Q", title=chart.x_title, scale=alt.Scale(zero=False, nice=True, padding=12))
     lines = alt.Y("series:N", title=None, sort=series, axis=alt.Axis(labelLimit=LABEL_LIMIT_PX))
-    ticks = alt.Chart(inline_chart_data(chart.rows)).mark_tick(thickness=2, size=22, opacity=0.45)
+    ticks = alt.Chart(make_inline_chart_data(chart.rows)).mark_tick(thickness=2, size=22, opacity=0.45)
     drawn = ticks.encode(x=values, y=lines, color=series_colour_encoding(chart.rows, legend=False))
     return alt.layer(drawn).properties(width=WIDTH, height=34 * len(series))
 
@@ -255,9 +255,9 @@ def _draw_values_on_series_lines(chart: ChartData) -> Drawn:
 KINDS: Final[dict[str, Callable[[ChartData], Drawn]]] = {
     "bars": _draw_upright_bar_chart,
     "lines": _draw_line_chart,
-    "multiples": _draw_small_charts,
+    "multiples": _draw_chart_for_each_facet,
     "pairs": _draw_pair_chart,
     "panels": draw_bar_panels,
-    "strip": _draw_values_on_series_lines,
+    "strip": _draw_value_ticks_on_series_lines,
     "sweep": _draw_range_panels,
 }

@@ -29,7 +29,7 @@ def distinct_row_texts(rows: Sequence[dict[str, Any]], key: str) -> list[str]:
     return list(dict.fromkeys(str(row[key]) for row in rows))
 
 
-def inline_chart_data(rows: Sequence[dict[str, Any]]) -> alt.InlineData:
+def make_inline_chart_data(rows: Sequence[dict[str, Any]]) -> alt.InlineData:
     """Returns rows as the data of a Vega chart, which are part of the chart itself."""
     return alt.InlineData(values=[dict(row) for row in rows])
 
@@ -116,13 +116,15 @@ def estimate_text_width(text: str, size: float) -> float:
 def wrapped_line_count(names: Sequence[str], pixels: float, size: float = 12) -> int:
     """Returns the largest number of lines that one of the names takes when wrapped within `pixels`. `size`: of the
     font, in pixels."""
-    return max((len(_wrap_name(name, _count_letters_fitting_width(pixels, size))) for name in names), default=1)
+    return max(
+        (len(_wrap_name_into_lines(name, _count_letters_fitting_width(pixels, size))) for name in names), default=1
+    )
 
 
 def label_wrap_expression(names: Sequence[str], pixels: float, size: float = 12) -> str:
     """Returns the Vega expression by which an axis or heading wraps its names within `pixels`. `size`: of the font, in
     pixels."""
-    lines = {name: _wrap_name(name, _count_letters_fitting_width(pixels, size)) for name in names}
+    lines = {name: _wrap_name_into_lines(name, _count_letters_fitting_width(pixels, size)) for name in names}
     return f"({json.dumps(lines, ensure_ascii=False)})[datum.label]"
 
 
@@ -131,7 +133,7 @@ def _count_letters_fitting_width(pixels: float, size: float) -> int:
     return max(6, int(pixels / (size * _LETTER)))
 
 
-def _wrap_name(name: str, letters: int) -> list[str]:
+def _wrap_name_into_lines(name: str, letters: int) -> list[str]:
     """Returns a name as lines of at most `letters` letters. Words are never broken."""
     return textwrap.wrap(name, letters, break_long_words=False) or [name]
 

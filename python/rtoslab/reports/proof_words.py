@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from rtoslab.results import MeasuredPoint
 
 
-def successful_proofs_clause(measured: Sequence[MeasuredPoint], of_what: str = "") -> str:
+def successful_proof_count_clause(measured: Sequence[MeasuredPoint], of_what: str = "") -> str:
     """Returns a clause on how many proofs of these points hold. `of_what` comes after the word proof."""
     held = sum(result.successful_proof_count for result in measured)
     every = sum(len(result.proofs) for result in measured)

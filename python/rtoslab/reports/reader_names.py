@@ -90,10 +90,10 @@ def _is_text_visible_in_chart(key: str, cell: Any) -> bool:
 
 def _shorten_series_names(charts: Iterable[ChartData]) -> tuple[ChartData, ...]:
     """Returns the charts with shorter names of series: without parts that all of them share."""
-    return tuple(_without_shared_name_parts(_remove_pinned_from_series_names(chart)) for chart in charts)
+    return tuple(_without_shared_name_parts(_remove_word_pinned_from_series_names(chart)) for chart in charts)
 
 
-def _remove_pinned_from_series_names(chart: ChartData) -> ChartData:
+def _remove_word_pinned_from_series_names(chart: ChartData) -> ChartData:
     """Returns the chart without the word `pinned` in its names, unless the tasks of some series are not pinned."""
     texts = [cell for row in chart.rows for key, cell in row.items() if _is_text_visible_in_chart(key, cell)]
     if any("not pinned" in text for text in texts):

@@ -5,7 +5,7 @@ from typing import Final
 
 import altair as alt
 
-from rtoslab.reports.palette import SERIES_COLOURS, WIDTH, Drawn, distinct_row_texts, inline_chart_data
+from rtoslab.reports.palette import SERIES_COLOURS, WIDTH, Drawn, distinct_row_texts, make_inline_chart_data
 from rtoslab.reports.table import ChartData
 
 _LINES: Final = [
@@ -58,7 +58,9 @@ def _draw_response_time_histograms(chart: ChartData) -> Drawn:
     drawn: Drawn = (
         alt.layer(bars, rules)
         .properties(width=WIDTH - 190, height=64)
-        .facet(row=alt.Row("task:N", sort=tasks, header=_ROW_HEADER), spacing=26, data=inline_chart_data(chart.rows))
+        .facet(
+            row=alt.Row("task:N", sort=tasks, header=_ROW_HEADER), spacing=26, data=make_inline_chart_data(chart.rows)
+        )
         .resolve_scale(x="independent", y="independent")
     )
     return drawn
@@ -82,7 +84,7 @@ def _draw_timeline_bars(chart: ChartData) -> Drawn:
     }
     paint = alt.Scale(domain=kinds, range=[palette[name] for name in kinds])
     y = alt.Y("row:N", sort=names, title=None, axis=alt.Axis(labelLimit=150, grid=True))
-    base = alt.Chart(inline_chart_data(chart.rows))
+    base = alt.Chart(make_inline_chart_data(chart.rows))
     bars = (
         base.transform_filter("isValid(datum.what)")
         .mark_bar(height={"band": 0.7}, strokeWidth=0.4)
@@ -109,7 +111,7 @@ def _draw_tick_costs(chart: ChartData) -> Drawn:
     """
     series = distinct_row_texts(chart.rows, "series")
     colours = alt.Color("series:N", sort=series, scale=alt.Scale(domain=series, range=SERIES_COLOURS[: len(series)]))
-    base = alt.Chart(inline_chart_data(chart.rows)).encode(
+    base = alt.Chart(make_inline_chart_data(chart.rows)).encode(
         x=alt.X("x:Q", title=chart.x_title, scale=alt.Scale(nice=False)),
         y=alt.Y("y:Q", title=chart.y_title, scale=alt.Scale(zero=True)),
         color=colours,

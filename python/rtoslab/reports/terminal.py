@@ -19,7 +19,7 @@ from rtoslab.analyses import (
     cycle_use_of_cores,
     distinct_point_names,
     group_measurement_points_without_values,
-    join_points_over_placements,
+    group_points_over_code_placements,
     kernel_pairs,
     latencies_by_instrument,
     lock_wait_share,
@@ -31,8 +31,13 @@ from rtoslab.analyses import (
 )
 from rtoslab.base import count_with_noun
 from rtoslab.catalogue import INSTRUMENTS
-from rtoslab.reports.deviations import MARK, contract_deviations_by_kernel, deviation_footnote, mark_deviating_names
-from rtoslab.reports.proof_words import successful_proofs_clause
+from rtoslab.reports.deviations import (
+    MARK,
+    append_deviation_mark_to_kernel_names,
+    contract_deviations_by_kernel,
+    deviation_footnote,
+)
+from rtoslab.reports.proof_words import successful_proof_count_clause
 from rtoslab.reports.table import cycle_count_text, measured_value_with_range_text
 from rtoslab.results import FailedMeasurement, MeasuredPoint, NotApplicableMeasurement, PointId
 from rtoslab.store import AnyResult
@@ -44,7 +49,7 @@ def print_point_results(results: Sequence[AnyResult], console: Console) -> None:
     """Prints the results of points on the terminal. Those on one and on several cores of the same test are side by
     side."""
     every = [result for result in results if isinstance(result, MeasuredPoint)]
-    placed = join_points_over_placements(every)
+    placed = group_points_over_code_placements(every)
     places = CodePlacementLookup(placed)
     measured = [point.middle for point in placed]
     in_window = [item for item in measured if not item.has_latency_samples]
@@ -68,7 +73,7 @@ def print_point_results(results: Sequence[AnyResult], console: Console) -> None:
     if kernels:
         console.print(Text(deviation_footnote(kernels)), soft_wrap=True)
     if every:
-        console.print(f"{count_with_noun(len(every), 'point')} measured; {successful_proofs_clause(every)}.")
+        console.print(f"{count_with_noun(len(every), 'point')} measured; {successful_proof_count_clause(every)}.")
     note = task_pinning_sentence([item.point for item in in_window])
     if note:
         console.print(note, soft_wrap=True)
@@ -181,7 +186,9 @@ def _throughput_table(results: Sequence[AnyResult], places: CodePlacementLookup)
     alike = distinct_point_names([result.point.model_copy(update={"cores": 1}) for result in results])
     for name, item in zip(alike, results, strict=True):
         series = ", ".join(part for part in name.split(", ") if part != count_with_noun(1, "core"))
-        groups.setdefault((item.point.title, mark_deviating_names(series, kernels)), {})[item.point.cores] = item
+        groups.setdefault((item.point.title, append_deviation_mark_to_kernel_names(series, kernels)), {})[
+            item.point.cores
+        ] = item
     pairs = {gain.many_cores.point.run_id: gain for gain in multicore_throughput_gains(measured)}
     named = any(series for _, series in groups)
     table = Table(title="Throughput, counts per second in the window", title_justify="left")
@@ -305,12 +312,12 @@ def make_latency_table(measured: Sequence[MeasuredPoint], places: CodePlacementL
     for pair, name in zip(compared, names, strict=True):
         of = partial(_latency_statistic_over_placements, pair.latency_by_least_intrusive_instrument, places)
         medians = [_median_with_range_text(pair.by_instrument.get(one), places) for one in used]
-        where = [mark_deviating_names(name, kernels)] if any(together) else []
+        where = [append_deviation_mark_to_kernel_names(name, kernels)] if any(together) else []
         table.add_row(
             pair.title, *where, *medians, *(cell(pair.latency_by_least_intrusive_instrument, of) for _, cell in spread)
         )
     for gone, name in zip(absent, together[len(compared) :], strict=True):
-        where = [mark_deviating_names(name, kernels)] if any(together) else []
+        where = [append_deviation_mark_to_kernel_names(name, kernels)] if any(together) else []
         table.add_row(gone.title, *where, *("n/a" for _ in used), *("-" for _ in spread))
     table.caption = f"{', '.join(used)}: medians. All other columns: by the probe, else the counter. us: the median."
     table.caption_justify = "left"

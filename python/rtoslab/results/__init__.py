@@ -4,7 +4,7 @@ from rtoslab.results.finding import BenchmarkProofFinding, ProofVerdict
 from rtoslab.results.handler_series import (
     IDLE_TASK,
     context_switches_by_task_pair,
-    handler_series_of,
+    sample_series_of_kernel_handlers,
     task_names,
     ticks_in_window,
 )
@@ -18,7 +18,7 @@ from rtoslab.results.latency_series import (
 from rtoslab.results.results import (
     AbsentSeries,
     BuildOnlyProgramSize,
-    EmptyMeasurementRepeats,
+    EmptyMeasurementRawValues,
     FailedMeasurement,
     FunctionCodeLocation,
     HeapUse,

@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 
-from rtoslab.base import StrictModel
+from rtoslab.base import StrictFileSchemaModel
 
 
 class ProofVerdict(StrEnum):
@@ -14,7 +14,7 @@ class ProofVerdict(StrEnum):
     """The proof could not be judged: a real board has no probes, or there is nothing of the kind without a kernel."""
 
 
-class BenchmarkProofFinding(StrictModel):
+class BenchmarkProofFinding(StrictFileSchemaModel):
     """The finding of a proof on a run: what it demands, what it saw, and the verdict."""
 
     rule: str

@@ -78,7 +78,7 @@ def context_switches_by_task_pair(
     return switches_
 
 
-def handler_series_of(
+def sample_series_of_kernel_handlers(
     handled: HandlerRunColumns, decoded: DecodedRun, benchmark: Benchmark
 ) -> tuple[SeriesSamples, ...]:
     """Returns the series of samples of the kernel's handlers (tick or switch) that the benchmark shows, in the order of
@@ -97,7 +97,7 @@ def _tick_series(handled: HandlerRunColumns, decoded: DecodedRun, benchmark: Ben
     for tick in every:
         by_count[len(tick.ran)].append(tick.index)
     tick_series = [
-        _handler_samples(
+        _sample_series_of_handler_runs(
             f"tick.released_{count}", f"tick that releases {_task_count_text(count)}", handled, places, handled.cycles
         )
         for count, places in sorted(by_count.items())
@@ -105,7 +105,9 @@ def _tick_series(handled: HandlerRunColumns, decoded: DecodedRun, benchmark: Ben
     entry = "entry of the tick's exception"
     return (
         *tick_series,
-        _handler_samples("tick.entry", entry, handled, [tick.index for tick in every], handled.entry_cycles),
+        _sample_series_of_handler_runs(
+            "tick.entry", entry, handled, [tick.index for tick in every], handled.entry_cycles
+        ),
     )
 
 
@@ -121,22 +123,26 @@ def _context_switch_latency_series(
     entry."""
     pairs = sorted(context_switches_by_task_pair(handled, decoded, benchmark).items())
     switch_series = [
-        _handler_samples(f"switch.{one}_{two}", f"switch {one} to {two}", handled, places, handled.cycles)
+        _sample_series_of_handler_runs(f"switch.{one}_{two}", f"switch {one} to {two}", handled, places, handled.cycles)
         for (one, two), places in pairs
     ]
     switch_series += [
-        _handler_samples(f"select.{one}_{two}", f"choice of {two} after {one}", handled, places, handled.select_cycles)
+        _sample_series_of_handler_runs(
+            f"select.{one}_{two}", f"choice of {two} after {one}", handled, places, handled.select_cycles
+        )
         for (one, two), places in pairs
         if all(handled.select_cycles[place] != UNKNOWN for place in places)
     ]
     every = sorted(place for _, places in pairs for place in places)
     return (
         *switch_series,
-        _handler_samples("switch.entry", "entry of the switch's exception", handled, every, handled.entry_cycles),
+        _sample_series_of_handler_runs(
+            "switch.entry", "entry of the switch's exception", handled, every, handled.entry_cycles
+        ),
     )
 
 
-def _handler_samples(
+def _sample_series_of_handler_runs(
     ident: str, title: str, handled: HandlerRunColumns, places: Sequence[int], cycles: Sequence[int]
 ) -> SeriesSamples:
     """Returns some runs of a handler as a series of samples. `places` are their indices, `cycles` has the cycles of all

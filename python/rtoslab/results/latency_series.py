@@ -5,12 +5,12 @@ real board sends counter readings. A logic analyser at its pin is not decoded he
 
 from collections.abc import Sequence
 
-from rtoslab.catalogue import EMPTY_SERIES, Benchmark, LatencySeriesFacts
+from rtoslab.catalogue import EMPTY_SERIES, Benchmark, LatencySeriesDescription
 from rtoslab.records import DecodedRun
 from rtoslab.results.results import SeriesSamples
-from rtoslab.targets import MeasuredCodeInterval, MeasuredCodeIntervals, MeasurementWindowObservations
+from rtoslab.targets import LatencyBenchmarkIntervals, MeasuredCodeInterval, MeasurementWindowObservations
 
-_EMPTY = LatencySeriesFacts(
+_EMPTY = LatencySeriesDescription(
     id=EMPTY_SERIES,
     title="empty interval",
     starts="the instrument's first end",
@@ -18,7 +18,7 @@ _EMPTY = LatencySeriesFacts(
 )
 
 
-def series_facts(benchmark: Benchmark) -> tuple[LatencySeriesFacts, ...]:
+def series_facts(benchmark: Benchmark) -> tuple[LatencySeriesDescription, ...]:
     """Returns the description of each series (kind of interval) of a benchmark, in the image's numbering, the empty
     interval first."""
     return (_EMPTY, *benchmark.series)
@@ -79,7 +79,7 @@ def observed_series_by_probe(
             instrument="probe",
             comparable=True,
             cycles=tuple(interval.cycles for interval in mine),
-            **_interval_observation_columns(mine),
+            **_virtual_board_interval_columns(mine),
         )
         for number, facts in enumerate(benchmark.series, 1)
         for mine in [intervals.intervals_of_series(number)]
@@ -87,10 +87,10 @@ def observed_series_by_probe(
 
 
 def _make_series(
-    facts: LatencySeriesFacts,
+    facts: LatencySeriesDescription,
     decoded: DecodedRun,
     values: Sequence[int],
-    intervals: MeasuredCodeIntervals | None,
+    intervals: LatencyBenchmarkIntervals | None,
     number: int,
 ) -> SeriesSamples:
     """Returns one series with its samples, and with what the virtual board observed of each."""
@@ -108,10 +108,10 @@ def _make_series(
     if intervals is None:
         return plain
     mine = intervals.intervals_of_series(number)[: len(values)]
-    return plain.model_copy(update=_interval_observation_columns(mine))
+    return plain.model_copy(update=_virtual_board_interval_columns(mine))
 
 
-def _interval_observation_columns(intervals: Sequence[MeasuredCodeInterval]) -> dict[str, tuple[int, ...]]:
+def _virtual_board_interval_columns(intervals: Sequence[MeasuredCodeInterval]) -> dict[str, tuple[int, ...]]:
     """Returns those columns of a series that the virtual board observed: cycles between marks, switches, ticks,
     interrupts."""
     return {

@@ -7,16 +7,16 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from rtoslab.base import StrictModel
+from rtoslab.base import StrictFileSchemaModel
 from rtoslab.results.column import Samples
 from rtoslab.results.finding import BenchmarkProofFinding, ProofVerdict
-from rtoslab.results.stored_model import StoredModel
+from rtoslab.results.stored_model import StoredResultModel
 from rtoslab.results.virtual_result import VirtualBoardObservations
 
 FORMAT = 1
 
 
-class PointId(StoredModel):
+class PointId(StoredResultModel):
     """The identity of a point (one measurement): benchmark, kernel, board, cores, window and configuration."""
 
     benchmark: str
@@ -29,7 +29,7 @@ class PointId(StoredModel):
     """Everything the user changed: kernel configuration, parameters, `opt`, `code`, timing."""
 
 
-class TaskCount(StoredModel):
+class TaskCount(StoredResultModel):
     """The final count of one task over the window."""
 
     core: int
@@ -37,7 +37,7 @@ class TaskCount(StoredModel):
     count: int
 
 
-class HeapUse(StoredModel):
+class HeapUse(StoredResultModel):
     """The use of the kernel's heap at the end of a run."""
 
     size_bytes: int
@@ -46,7 +46,7 @@ class HeapUse(StoredModel):
     """None if the kernel does not count them."""
 
 
-class StackUse(StoredModel):
+class StackUse(StoredResultModel):
     """The use of one task's stack at the end of a run."""
 
     core: int
@@ -56,7 +56,7 @@ class StackUse(StoredModel):
     size_bytes: int
 
 
-class ImageBytes(StoredModel):
+class ImageBytes(StoredResultModel):
     """The size of the image, as `arm-none-eabi-size` counts it. Its text includes the constants."""
 
     text_bytes: int
@@ -64,7 +64,7 @@ class ImageBytes(StoredModel):
     bss_bytes: int
 
 
-class BuildOnlyProgramSize(StoredModel):
+class BuildOnlyProgramSize(StoredResultModel):
     """The size of a program that is built and never run, such as a kernel's minimal image."""
 
     run_id: str
@@ -74,7 +74,7 @@ class BuildOnlyProgramSize(StoredModel):
     image: ImageBytes
 
 
-class EmptyMeasurementRepeats(StoredModel):
+class EmptyMeasurementRawValues(StoredResultModel):
     """The raw repeats of an empty measurement, which show the instrument's overhead."""
 
     name: str
@@ -83,7 +83,7 @@ class EmptyMeasurementRepeats(StoredModel):
     repeats: tuple[int, ...]
 
 
-class FunctionCodeLocation(StoredModel):
+class FunctionCodeLocation(StoredResultModel):
     """The digest and the address of one function's code in an image."""
 
     digest: str
@@ -91,7 +91,7 @@ class FunctionCodeLocation(StoredModel):
     address: int
 
 
-class SeriesSamples(StoredModel):
+class SeriesSamples(StoredResultModel):
     """One series of a latency benchmark: raw samples in the order they were taken, in cycles of the core's clock.
 
     The columns are of equal length, or empty where the target could not tell. On disk they are in samples.parquet.
@@ -123,7 +123,7 @@ class SeriesSamples(StoredModel):
     does not search."""
 
 
-class AbsentSeries(StoredModel):
+class AbsentSeries(StoredResultModel):
     """A series of a latency benchmark that the kernel cannot serve, with the reason."""
 
     id: str
@@ -131,7 +131,7 @@ class AbsentSeries(StoredModel):
     reason: str
 
 
-class MeasuredPoint(StoredModel):
+class MeasuredPoint(StoredResultModel):
     """A measured point without a failed proof. Window and clock are those the firmware reported."""
 
     status: Literal["measured"] = "measured"
@@ -156,7 +156,7 @@ class MeasuredPoint(StoredModel):
     """Point state: what changes cycles of the same code, as the window opened. Caches, wait states, prefetch, clocks,
     MPU, contexts of the FPU, pieces of the heap, urgencies of interrupts. Empty of points that were stored before it
     was read."""
-    rulers: tuple[EmptyMeasurementRepeats, ...]
+    rulers: tuple[EmptyMeasurementRawValues, ...]
     checks: dict[str, dict[int, int]]
     params: dict[str, str]
     proofs: tuple[BenchmarkProofFinding, ...]
@@ -198,7 +198,7 @@ class MeasuredPoint(StoredModel):
         return self.window_ticks / self.timer_hz
 
 
-class FailedMeasurement(StoredModel):
+class FailedMeasurement(StoredResultModel):
     """A point that was run and has no figure, with the stage and the reason of the failure."""
 
     status: Literal["failed"] = "failed"
@@ -212,7 +212,7 @@ class FailedMeasurement(StoredModel):
     proofs: tuple[BenchmarkProofFinding, ...] = ()
 
 
-class NotApplicableMeasurement(StoredModel):
+class NotApplicableMeasurement(StoredResultModel):
     """A point that cannot be measured, with the reason."""
 
     status: Literal["n/a"] = "n/a"
@@ -225,7 +225,7 @@ class NotApplicableMeasurement(StoredModel):
 Result = Annotated[MeasuredPoint | FailedMeasurement | NotApplicableMeasurement, Field(discriminator="status")]
 
 
-class ResultFile(StrictModel):
+class ResultFile(StrictFileSchemaModel):
     """The content of a stored result of any kind: measured, failed or not applicable."""
 
     result: Result

@@ -1,7 +1,7 @@
 """The base of every stored value."""
 
-from rtoslab.base import StrictModel
+from rtoslab.base import StrictFileSchemaModel
 
 
-class StoredModel(StrictModel):
+class StoredResultModel(StrictFileSchemaModel):
     """The base of all models that are stored in result files."""

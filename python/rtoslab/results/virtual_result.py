@@ -2,10 +2,10 @@
 
 from pydantic import AliasChoices, Field
 
-from rtoslab.results.stored_model import StoredModel
+from rtoslab.results.stored_model import StoredResultModel
 
 
-class CoreCycles(StoredModel):
+class CoreCycles(StoredResultModel):
     """The cycles of one core in the window, by cause."""
 
     core: int
@@ -21,7 +21,7 @@ class CoreCycles(StoredModel):
     """Exceptions whose frame has room for floating-point state: what they interrupted had used the FPU."""
 
 
-class LockUse(StoredModel):
+class LockUse(StoredResultModel):
     """The use of one hardware spinlock by one core in the window."""
 
     lock: int
@@ -34,7 +34,7 @@ class LockUse(StoredModel):
     hold_cycles: int
 
 
-class FunctionExecutionCycles(StoredModel):
+class FunctionExecutionCycles(StoredResultModel):
     """The executions and cycles of one function on one core in the window. `cycles` includes `wait_cycles_by_cause`."""
 
     core: int
@@ -47,7 +47,7 @@ class FunctionExecutionCycles(StoredModel):
     """Executions of all its instructions. None of points that were stored before they were counted."""
 
 
-class BlockingCallUse(StoredModel):
+class BlockingCallUse(StoredResultModel):
     """Counts of the calls of one core in the window that had to wait."""
 
     core: int
@@ -56,14 +56,14 @@ class BlockingCallUse(StoredModel):
     blocked: int
 
 
-class SleepCyclesDuringLockWait(StoredModel):
+class SleepCyclesDuringLockWait(StoredResultModel):
     """The cycles in the window that a core slept while it waited for the kernel's lock."""
 
     core: int
     cycles: int
 
 
-class CriticalSectionUse(StoredModel):
+class CriticalSectionUse(StoredResultModel):
     """The number and the cycles of the critical sections of one core in the window.
     The waiting for their locks is outside.
     """
@@ -74,7 +74,7 @@ class CriticalSectionUse(StoredModel):
     longest_cycles: int
 
 
-class VirtualBoardObservations(StoredModel):
+class VirtualBoardObservations(StoredResultModel):
     """Observations of a point that only a virtual board can make: cycles by cause, lock and function."""
 
     cores: tuple[CoreCycles, ...]

@@ -9,7 +9,7 @@ from rtoslab.rta.arrange import image_task_rows, virtual_interrupt_lines
 from rtoslab.rta.board_check import run_and_check_task_set
 from rtoslab.rta.bound_search import TaskSetTestBench, search_violated_bounds, shrink_violating_task_set
 from rtoslab.rta.charges import MODEL_NAMES, KernelOverheadAccountingModel
-from rtoslab.rta.findings import summarise_bound_search, write_bound_violation
+from rtoslab.rta.findings import summarise_bound_violation_search, write_bound_violation
 from rtoslab.rta.images import TaskSetImages
 from rtoslab.rta.operations import overheads_with_operation_costs
 from rtoslab.rta.overheads import KernelOverheads, read_kernel_overheads, write_kernel_overheads
@@ -17,8 +17,8 @@ from rtoslab.rta.randomsets import (
     SHAPES,
     random_event_task_set,
     random_multicore_task_set,
-    random_sending_task_set,
     random_task_set,
+    random_task_set_with_release_chains,
     random_timer_task_set,
 )
 from rtoslab.rta.report import sensitivity_tables_for_terminal, study_tables_for_terminal, task_set_report

@@ -20,20 +20,20 @@ from rtoslab.rta.bounds import (
     ResponseTimeAnalysis,
     longest_searched_response,
     make_missing_response_time_bound,
-    nonzero_bound_parts,
+    nonzero_response_time_bound_parts,
     search_steps_exhausted_text,
 )
 from rtoslab.rta.charges import COMPONENTS, KernelOverheadAccountingModel, KernelOverheadTimes, kernel_overhead_times
 from rtoslab.rta.cores import (
     DelaysByOtherCores,
     cores_affecting_response_time_analysis,
-    delays_by_other_cores,
     overhead_times_with_interrupt_delays,
     reason_two_kernels_cannot_run_tasks,
     resource_waits_of_task,
     resources_shared_by_tasks,
     split_task_set_by_kernel,
-    system_with_release_delays,
+    task_delays_by_other_cores,
+    task_set_with_release_delays,
     tasks_released_on_core,
 )
 from rtoslab.rta.demand import CompetingProcessorDemand, DemandWindowEndInstant
@@ -46,7 +46,7 @@ from rtoslab.rta.senders import (
     successors_at_least_as_urgent,
     tasks_released_by_other_cores,
     tasks_releasing_more_urgent_ones,
-    tasks_with_sender_arrivals,
+    tasks_with_sender_jitter_and_offset,
 )
 from rtoslab.rta.system import IntegerTimeTask, IntegerTimeTaskSet
 from rtoslab.rta.windows import (
@@ -55,7 +55,7 @@ from rtoslab.rta.windows import (
     busy_period_starts,
     longest_response_fifo,
     longest_response_in_busy_period,
-    shortest_window_with_jobs,
+    shortest_time_window_for_demand,
 )
 
 ROUNDS: Final = 40
@@ -145,10 +145,12 @@ def analyse_with_kernel_overheads(
         name: latest_ends[task.name] for task, name in tasks_releasing_more_urgent_ones(system)
     }
     for _ in range(ROUNDS):
-        late = system_with_release_delays(system, charges_by_core, latest_ends)
+        late = task_set_with_release_delays(system, charges_by_core, latest_ends)
         *bounds, sends = _find_all_response_bounds(late, charges_by_core, latest_ends, latest_sends, max_steps)
         tasks, handlers = (tuple(unbounded.get(bound.name, bound) for bound in part) for part in bounds)
-        tasks = _remove_endlessly_growing_bounds(_remove_bounds_of_unbounded_releases(tasks, handlers, system), system)
+        tasks = _remove_endlessly_growing_bounds(
+            _drop_bounds_of_unlimited_task_releases(tasks, handlers, system), system
+        )
         unbounded |= {bound.name: bound for bound in (*tasks, *handlers) if bound.response is None}
         responses = {bound.name: bound.response for bound in (*tasks, *handlers)}
         if responses == latest_ends and sends == latest_sends:
@@ -187,7 +189,7 @@ def _find_all_response_bounds(
     cores = {
         core: DelaysByOtherCores()
         if latest_ends is None
-        else delays_by_other_cores(system, charges_by_core, core, latest_ends, latest_sends)
+        else task_delays_by_other_cores(system, charges_by_core, core, latest_ends, latest_sends)
         for core in system.used_core_numbers
     }
     cores = {
@@ -251,7 +253,7 @@ def _remove_endlessly_growing_bounds(
     )
 
 
-def _remove_bounds_of_unbounded_releases(
+def _drop_bounds_of_unlimited_task_releases(
     tasks: Sequence[ResponseBound], handlers: Sequence[ResponseBound], system: IntegerTimeTaskSet
 ) -> tuple[ResponseBound, ...]:
     """Returns the bounds of tasks without those that an interrupt without a bound releases."""
@@ -313,7 +315,9 @@ def _find_task_response_bound(
     `sends_done` sends of the job if this is SENT.
     """
     try:
-        demand, equals = _competing_demand_of_task(task, system, charge, other_cores, sends, until, sends_done)
+        demand, equals = _processor_demand_of_competing_tasks(
+            task, system, charge, other_cores, sends, until, sends_done
+        )
     except UnboundedSendError as cause:
         return make_missing_response_time_bound(task, str(cause), Fraction(0), MissingBoundReason.MODEL)
     task = demand.task
@@ -331,11 +335,16 @@ def _find_task_response_bound(
     if sends_lost := _describe_lost_notification(task, response + task.jitter, system):
         return make_missing_response_time_bound(task, sends_lost, load, MissingBoundReason.LOST_RELEASE)
     return ResponseBound(
-        task.name, task.deadline, response + task.jitter, "", nonzero_bound_parts(parts, task.jitter), float(load)
+        task.name,
+        task.deadline,
+        response + task.jitter,
+        "",
+        nonzero_response_time_bound_parts(parts, task.jitter),
+        float(load),
     )
 
 
-def _competing_demand_of_task(
+def _processor_demand_of_competing_tasks(
     task: IntegerTimeTask,
     system: IntegerTimeTaskSet,
     charge: KernelOverheadTimes,
@@ -355,8 +364,8 @@ def _competing_demand_of_task(
     in_order = system.equals == "fifo" and bool(equals) and not is_chained and not has_curves
     in_order = in_order and other_cores.shared is None
     if is_chained:
-        task, *above = tasks_with_sender_arrivals([task, *above], system, task.priority, sends)
-        equals = tasks_with_sender_arrivals(equals, system, task.priority, sends)
+        task, *above = tasks_with_sender_jitter_and_offset([task, *above], system, task.priority, sends)
+        equals = tasks_with_sender_jitter_and_offset(equals, system, task.priority, sends)
     tick_jitter = _longest_late_tick_time(task, [*peers, task, *above, *equals], system, charge)
     demand = CompetingProcessorDemand(
         task=task,
@@ -401,7 +410,7 @@ def _add_resource_request_costs_to_delays(
         window = _longest_resource_acquisition_time(task, delays.shared.own, system, charge, known)
         waits = resource_waits_of_task(task, delays.shared.own, system, charge, known)
         if window is not None and waits is not None:
-            costs = {**costs, task.name: waits.cost_of_requests(window)}
+            costs = {**costs, task.name: waits.cost_of_resource_requests(window)}
     return replace(delays, request_costs=costs)
 
 
@@ -435,7 +444,7 @@ def _longest_resource_acquisition_time(
     if demand.long_run_utilisation() > 1:
         return None
     try:
-        return shortest_window_with_jobs(demand, 1, 0, 0, max_steps=_REQUEST_STEPS)[0]
+        return shortest_time_window_for_demand(demand, 1, 0, 0, max_steps=_REQUEST_STEPS)[0]
     except NoBoundError:
         return None
 
@@ -504,14 +513,14 @@ def _reason_for_missing_bound(
     who = "tasks and interrupts of this or higher priority"
     if load > 1:
         return f"{who} need {float(100 * load):.1f} % of the processor", MissingBoundReason.OVERLOAD
-    reason = _reason_without_bound(demand.task, system, charge, other_cores)
+    reason = _reason_task_has_no_response_bound(demand.task, system, charge, other_cores)
     if not reason and (waiting := demand.long_run_utilisation()) > 1:
         waits = "with the longest waits for resources that tasks of other cores hold"
         reason = f"{who}, {waits}, may need {float(100 * waiting):.1f} % of the processor"
     return reason, MissingBoundReason.MODEL if reason else MissingBoundReason.NONE
 
 
-def _reason_without_bound(
+def _reason_task_has_no_response_bound(
     task: IntegerTimeTask, system: IntegerTimeTaskSet, charge: KernelOverheadTimes, other_cores: DelaysByOtherCores
 ) -> str:
     """Returns why the analysis gives no bound for the task. Empty if it gives one."""

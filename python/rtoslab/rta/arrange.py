@@ -11,7 +11,7 @@ from random import Random
 from typing import Final
 
 from rtoslab.base import TaskSetCheckError
-from rtoslab.rta.arrival_curves import ArrivalCurve, least_arrival_distance
+from rtoslab.rta.arrival_curves import ArrivalCurve, shortest_time_between_arrivals
 from rtoslab.rta.firmware import (
     INTERRUPT_LINES,
     MAX_LATE_TICKS,
@@ -112,7 +112,7 @@ def _require_timer_support(system: IntegerTimeTaskSet, firmware: TaskSetFirmware
         raise TaskSetCheckError(
             f"{late.name}: in the image the offset of a timer is shorter than its period; make it shorter."
         )
-    by_kernel = [timer.core if firmware.has_two_kernels else 0 for timer in timers]
+    by_kernel = [timer.core if firmware.does_each_core_run_own_kernel else 0 for timer in timers]
     if (most := max(map(by_kernel.count, by_kernel), default=0)) > TIMERS:
         raise TaskSetCheckError(f"The image has {TIMERS} timers, but the set {most}; check a part of the set.")
 
@@ -132,8 +132,10 @@ def _task_row_with_releases(
             row,
             receiver=receivers[0] if receivers else 0,
             further_receivers=tuple(receivers[1:]),
-            receiver_carrier=_release_object_of_task(task, firmware) if task.gives else TaskReleaseObjectKind.NONE,
-            carrier=_release_object_of_task(sender, firmware) if sender else TaskReleaseObjectKind.NONE,
+            receiver_carrier=_kernel_object_for_task_release(task, firmware)
+            if task.gives
+            else TaskReleaseObjectKind.NONE,
+            carrier=_kernel_object_for_task_release(sender, firmware) if sender else TaskReleaseObjectKind.NONE,
             late_ticks=_job_lateness_in_ticks(task, system, firmware, random),
         )
     return replace(row, late_ticks=_job_lateness_in_ticks(task, system, firmware, random))
@@ -161,7 +163,7 @@ def _require_multiple_release_support(
         )
 
 
-def _release_object_of_task(sender: IntegerTimeTask, firmware: TaskSetFirmware) -> TaskReleaseObjectKind:
+def _kernel_object_for_task_release(sender: IntegerTimeTask, firmware: TaskSetFirmware) -> TaskReleaseObjectKind:
     """Returns the object by which a task releases another one in the image. Raises TaskSetCheckError if there is
     none."""
     if not firmware.supports_task_releases:
@@ -318,7 +320,7 @@ def _virtual_interrupt_line(
     except TaskSetCheckError as cause:
         raise TaskSetCheckError(f"{handler.name}: {cause}") from None
     gap = int(wcet) + _GAP_CYCLES
-    distance = Fraction(least_arrival_distance(handler.curve, 1), scale) if handler.curve else period
+    distance = Fraction(shortest_time_between_arrivals(handler.curve, 1), scale) if handler.curve else period
     if distance < gap or jitter > distance - gap:
         what = "these arrivals" if handler.curve else "this period"
         advice = ", so limit the arrivals by a further pair with count = 1" if handler.curve else ""

@@ -61,7 +61,7 @@ def most_arrivals_of_each_task(arrivals: Sequence[Arrivals], window: int) -> lis
     ]
 
 
-def least_arrival_distance(curve: ArrivalCurve, number: int) -> int:
+def shortest_time_between_arrivals(curve: ArrivalCurve, number: int) -> int:
     """Returns the least time from an arrival to the arrival so many later."""
     times = earliest_arrivals_of_curve(curve)
     whole, rest = divmod(number, len(times) - 1)

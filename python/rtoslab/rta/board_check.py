@@ -15,7 +15,7 @@ from rtoslab.rta.entries import CycleLedger, TaskInterruption
 from rtoslab.rta.firmware import TaskSetFirmware
 from rtoslab.rta.ledger import make_cycle_ledger
 from rtoslab.rta.overheads import KernelOverheads
-from rtoslab.rta.prices import OverheadExcess, ledger_entries_above_overhead_cost
+from rtoslab.rta.prices import KernelOverheadExcess, ledger_entries_above_modelled_overhead
 from rtoslab.rta.record import TaskSetTrace
 from rtoslab.rta.responses import ObservedResponseTimes, observed_response_times
 from rtoslab.rta.system import IntegerTimeTaskSet
@@ -95,11 +95,11 @@ class TaskSetBoardCheck:
         )
         return [item for item in candidates if not item.interrupts.count]
 
-    def kernel_entries_above_charge(self, overheads: KernelOverheads) -> list[OverheadExcess]:
+    def kernel_entries_above_charge(self, overheads: KernelOverheads) -> list[KernelOverheadExcess]:
         """Returns the kernel's activities that took longer than the overheads charge, the worst first.
         Bounds from such overheads cannot be trusted.
         """
-        return ledger_entries_above_overhead_cost(self.ledger, overheads, len(self.tasks))
+        return ledger_entries_above_modelled_overhead(self.ledger, overheads, len(self.tasks))
 
     def tasks_over_bound(self, analysis: ResponseTimeAnalysis) -> list[str]:
         """Returns the names of the tasks with a job, ended or not, that took longer than its bound."""

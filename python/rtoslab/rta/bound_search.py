@@ -21,14 +21,14 @@ from rtoslab.rta.firmware import TaskSetFirmware
 from rtoslab.rta.images import TaskSetImages
 from rtoslab.rta.ledger import make_cycle_ledger
 from rtoslab.rta.overheads import KernelOverheads
-from rtoslab.rta.prices import ledger_entries_above_overhead_cost
+from rtoslab.rta.prices import ledger_entries_above_modelled_overhead
 from rtoslab.rta.randomsets import (
     SHAPES,
     random_event_task_set,
     random_fan_in_fan_out_task_set,
     random_multicore_task_set,
-    random_sending_task_set,
     random_task_set_in_ranges,
+    random_task_set_with_release_chains,
     random_timer_task_set,
     vary_task_set_randomly,
 )
@@ -123,7 +123,7 @@ class TaskSetTestBench:
         ledger = make_cycle_ledger([trace] if self.has_ledger else [], self.work)
         findings = [
             f"{excess.event} took {excess.took_cycles} cycles and is charged with {excess.charged_cycles}"
-            for excess in ledger_entries_above_overhead_cost(ledger, self.overheads, len(rows))[:1]
+            for excess in ledger_entries_above_modelled_overhead(ledger, self.overheads, len(rows))[:1]
         ]
         ratios = {}
         analyses = {
@@ -194,7 +194,7 @@ def _generate_random_task_set(bench: TaskSetTestBench, random: Random, shape: st
     With the image that has events every set has some.
     """
     firmware = bench.firmware
-    if firmware.core_count > 1 and not firmware.supports_interrupt_releases:
+    if firmware.core_count > 1 and not firmware.can_interrupts_release_tasks:
         bus = bench.overheads.smp.contention_permille
         return shape, random_multicore_task_set(random, SHAPES[shape], firmware, bus)
     if firmware.can_tasks_release_several_tasks:
@@ -202,8 +202,8 @@ def _generate_random_task_set(bench: TaskSetTestBench, random: Random, shape: st
     if firmware.supports_kernel_timers:
         return "timers", random_timer_task_set(random, firmware)
     if firmware.supports_task_releases:
-        return "sends", random_sending_task_set(random, firmware)
-    if firmware.supports_interrupt_releases:
+        return "sends", random_task_set_with_release_chains(random, firmware)
+    if firmware.can_interrupts_release_tasks:
         return "events", random_event_task_set(random, firmware)
     return shape, random_task_set_in_ranges(random, SHAPES[shape], firmware.clock_hz, firmware.tick_cycles)
 

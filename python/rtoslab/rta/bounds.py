@@ -97,6 +97,6 @@ def longest_searched_response(subject: IntegerTimeTask | IntegerTimeInterrupt, m
     return None if max_steps >= MAX_STEPS else subject.deadline - subject.jitter
 
 
-def nonzero_bound_parts(parts: dict[str, int], jitter: int) -> dict[str, int]:
+def nonzero_response_time_bound_parts(parts: dict[str, int], jitter: int) -> dict[str, int]:
     """Returns the parts of a response-time bound that are not 0, with the jitter."""
     return {name: value for name, value in {**parts, "jitter": jitter}.items() if value}

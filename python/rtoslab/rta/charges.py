@@ -12,8 +12,8 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Final
 
-from rtoslab.rta.overheads import KernelOverheads, MulticoreCosts, SendCosts, TimerCosts
-from rtoslab.rta.prices import LedgerEntryCosts
+from rtoslab.rta.overheads import KernelOverheads, MulticoreInterferenceCosts, SendCosts, TimerCosts
+from rtoslab.rta.prices import CycleLedgerEntryCosts
 from rtoslab.rta.system import IntegerTimeTaskSet
 
 
@@ -136,7 +136,7 @@ def _kernel_overheads_in_cycles(
     overheads: KernelOverheads, model: KernelOverheadAccountingModel, system: IntegerTimeTaskSet, core: int
 ) -> KernelOverheadTimes:
     """Returns the times that the analysis charges for the kernel's work on one core, in cycles."""
-    prices = LedgerEntryCosts(overheads)
+    prices = CycleLedgerEntryCosts(overheads)
     events, has_events, leave = prices.event_costs, overheads.events is not None, overheads.interrupt.exit_cycles
     cores = len(system.used_core_numbers)
     smp = overheads.smp
@@ -145,8 +145,8 @@ def _kernel_overheads_in_cycles(
     sleepers = len(system.tasks)
     distance = max(priorities, default=0) - min(priorities, default=0)
     kinds = overheads.switch
-    down = prices.switch_away_price(distance, to_idle=False)
-    slice_ = max(overheads.additional_cycles_of_time_slice_tick, overheads.additional_cycles_of_switching_tick)
+    down = prices.overhead_of_switch_to_lower_priority(distance, to_idle=False)
+    slice_ = max(overheads.additional_cycles_of_time_slice_tick, overheads.extra_cycles_of_task_switching_tick)
     met = sum(overheads.operations.get(name, 0) for name in INVERSION_OPERATIONS)
     inversion = max(2 * (prices.interruption_entry_and_exit_cost + max(down, kinds.up_cycles)), met)
     sends, timers = overheads.sends or SendCosts(), overheads.timers or TimerCosts()
@@ -163,18 +163,18 @@ def _kernel_overheads_in_cycles(
         deferred_tick=overheads.tick.deferred_cycles,
         start=overheads.job.start_cycles + overheads.job.work_cycles,
         end=prices.sleep_call_cost(sleepers) + down + leave,
-        preemption_cycles=overheads.additional_cycles_of_switching_tick,
+        preemption_cycles=overheads.extra_cycles_of_task_switching_tick,
         slice=slice_ if _are_equal_tasks_time_sliced(overheads, system) else 0,
         interrupt=prices.interruption_entry_and_exit_cost + events.handler_cycles,
         give=events.give_cycles
         if has_events
-        else overheads.interrupt.entry_cycles + overheads.additional_cycles_of_switching_tick,
+        else overheads.interrupt.entry_cycles + overheads.extra_cycles_of_task_switching_tick,
         woken_start=(events.start_cycles if has_events else overheads.job.start_cycles) + overheads.job.work_cycles,
         woken_end=(events.end_cycles if has_events else prices.sleep_call_cost(sleepers)) + down + leave,
         timer_start=timers.start_cycles + overheads.job.work_cycles,
         timer_end=timers.end_cycles + down + leave,
         send=sends.call_cycles,
-        send_switch=prices.switch_cost_in_release_call,
+        send_switch=prices.switch_overhead_in_task_release_call,
         section=events.call_cycles if has_events else _cycles_per_critical_section_call(overheads),
         inversion=inversion,
         kernel_blocking=prices.longest_kernel_call_blocking(sleepers, distance),
@@ -209,7 +209,7 @@ def bus_contention_prolongation(work: int, charge: KernelOverheadTimes) -> int:
 
 
 def _longest_masked_section_cycles(
-    system: IntegerTimeTaskSet, charged: KernelOverheadTimes, smp: MulticoreCosts
+    system: IntegerTimeTaskSet, charged: KernelOverheadTimes, smp: MulticoreInterferenceCosts
 ) -> int:
     """Returns the longest time in cycles for which a task of any core masks interrupts. The tick waits for it."""
     longest = max((task.masked for task in system.tasks), default=0)

@@ -50,7 +50,7 @@ class DelaysByOtherCores:
         return sum(requests.most_kernel_work_in_window(window) for requests in self.demands)
 
 
-def delays_by_other_cores(
+def task_delays_by_other_cores(
     system: IntegerTimeTaskSet,
     charges_by_core: Mapping[int, KernelOverheadTimes],
     core: int,
@@ -253,7 +253,7 @@ def reason_two_kernels_cannot_run_tasks(system: IntegerTimeTaskSet) -> str:
     return ""
 
 
-def system_with_release_delays(
+def task_set_with_release_delays(
     system: IntegerTimeTaskSet,
     charges_by_core: Mapping[int, KernelOverheadTimes],
     latest_ends: Mapping[str, int | None],

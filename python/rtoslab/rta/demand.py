@@ -268,14 +268,14 @@ class CompetingProcessorDemand:
         return bool(self.task.gives or self.task.sender)
 
     @property
-    def cost_from_work_end_to_next_job(self) -> int:
+    def overhead_between_consecutive_jobs(self) -> int:
         """Returns the time from the end of a job's work until the task can begin another job, if it sends nothing."""
         return self._job_start_and_end_costs(self.task)[1]
 
     @property
     def _job_end_cost_outside_analysis_window(self) -> int:
         """Returns the cost of the analysed job's end, if a window does not contain it."""
-        return 0 if self.until is DemandWindowEndInstant.NEXT_JOB else self.cost_from_work_end_to_next_job
+        return 0 if self.until is DemandWindowEndInstant.NEXT_JOB else self.overhead_between_consecutive_jobs
 
     @property
     def _send_cost_outside_demand_window(self) -> int:
@@ -299,7 +299,7 @@ class CompetingProcessorDemand:
         counts = most_arrivals_of_each_task(self._releasing, window)
         return sum(counts) if not self.charges.tick_period else sum(min(ticks, count) for count in counts)
 
-    def competing_utilisation(self) -> Fraction:
+    def utilisation_of_competing_tasks(self) -> Fraction:
         """Returns a lower limit of the share of the processor that the competing tasks take."""
         tick = self.charges.tick
         parts = [other.long_run_load(other.wcet) for other in self.others if other.name not in self.successors]

@@ -132,7 +132,7 @@ class TaskInterruption(CycleLedgerEntry):
 
 
 @dataclass(slots=True)
-class PhaseSpan(CycleLedgerEntry):
+class JobPhaseExecution(CycleLedgerEntry):
     """The cycles that a task itself executes in one phase of its job. `cycles` grows while it runs."""
 
     task: int = IDLE
@@ -160,7 +160,7 @@ class PhaseSpan(CycleLedgerEntry):
 class JobEnd(CycleLedgerEntry):
     """The end of a job: from its last instruction to the next task, with the handlers that switch."""
 
-    span: PhaseSpan
+    span: JobPhaseExecution
     chain: HandlerChain
     priority_distance: int
     """The difference of the two priorities. 0 for a task that is as urgent or more."""
@@ -204,15 +204,15 @@ class CycleLedger:
     """All kernel cycles of some runs, as entries by cause."""
 
     interruptions: list[TaskInterruption] = field(default_factory=list)
-    starts: list[PhaseSpan] = field(default_factory=list)
-    sends: list[PhaseSpan] = field(default_factory=list)
+    starts: list[JobPhaseExecution] = field(default_factory=list)
+    sends: list[JobPhaseExecution] = field(default_factory=list)
     """The calls with which jobs release other tasks."""
     send_switches: list[LockHandover] = field(default_factory=list)
     """The switches in these calls."""
-    works: list[tuple[PhaseSpan, int]] = field(default_factory=list)
+    works: list[tuple[JobPhaseExecution, int]] = field(default_factory=list)
     """Each with the cycles that the undisturbed work takes."""
     job_ends: list[JobEnd] = field(default_factory=list)
-    restarts: list[PhaseSpan] = field(default_factory=list)
+    restarts: list[JobPhaseExecution] = field(default_factory=list)
     """From the end of a job to the beginning of the task's next one, where that was due already and no switch came in
     between."""
     waits: list[ReleaseToStartDelay] = field(default_factory=list)

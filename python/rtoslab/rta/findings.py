@@ -62,7 +62,7 @@ class BoundViolationSearchSummary:
         return {name: getattr(self, name) for name in self.__slots__}
 
 
-def summarise_bound_search(
+def summarise_bound_violation_search(
     bench: TaskSetTestBench, results: Sequence[BoundSearchResult]
 ) -> BoundViolationSearchSummary:
     """Returns the figures of a search for a broken bound."""
@@ -85,7 +85,7 @@ def summarise_bound_search(
 
 def write_bound_violation(bench: TaskSetTestBench, result: BoundSearchResult, path: Path) -> None:
     """Writes a task set that contradicts its bound to a file. Raises StoreError."""
-    summary = summarise_bound_search(bench, [result])
+    summary = summarise_bound_violation_search(bench, [result])
     system, tick = result.system, bench.firmware.tick_cycles
     count = len(system.tasks_of_image)
     firmware = bench.firmware
@@ -94,7 +94,7 @@ def write_bound_violation(bench: TaskSetTestBench, result: BoundSearchResult, pa
         "board": summary.board,
         "events": firmware.supported_feature_level
         if firmware.supports_task_releases
-        else firmware.supports_interrupt_releases,
+        else firmware.can_interrupts_release_tasks,
         "cores": bench.firmware.core_count,
         "protocol": system.protocol,
         "found": "; ".join(result.findings),
@@ -208,19 +208,19 @@ def _parse_task_of_finding_file(row: Mapping[str, Any], tick: int) -> IntegerTim
         released_by=str(row.get("released_by", "")),
         is_timer=bool(row.get("is_timer", False)),
         curve=_parse_arrival_curve(row),
-        gives=_released_task_names_in_finding_file(row),
+        gives=_names_of_released_tasks_in_finding(row),
         gives_by=cast("Carrier", row.get("gives_by", "semaphore")),
         core=int(row.get("core", 0)),
     )
 
 
-def _released_task_names_in_finding_file(row: Mapping[str, Any]) -> tuple[str, ...]:
+def _names_of_released_tasks_in_finding(row: Mapping[str, Any]) -> tuple[str, ...]:
     """Returns the tasks that a task of a finding's file releases. Older files have one name."""
     names = row.get("gives", ())
     return (names,) if isinstance(names, str) else tuple(map(str, names))
 
 
-def read_bound_violation(path: Path) -> BoundViolation:
+def read_response_bound_violation_file(path: Path) -> BoundViolation:
     """Reads a file that `write_bound_violation` wrote. Raises TaskSetError."""
     table = read_toml_table(path, "the finding", TaskSetError)
     return BoundViolation(

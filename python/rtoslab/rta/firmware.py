@@ -33,13 +33,13 @@ from rtoslab.targets import (
     IDENT_CURRENT,
     IDENT_WINDOW,
     WINDOW_SYMBOL,
-    VirtualMachine,
+    VirtualBoardMachine,
     convert_simulator_errors,
     current_task_addresses,
     find_symbol_address,
     load_image_into_board,
     make_board_at_reset,
-    view_core_as_board,
+    make_single_core_board_view,
     watch_idle_code,
 )
 
@@ -104,10 +104,10 @@ class TaskSetFirmware:
     @property
     def core_count(self) -> int:
         """Returns the number of cores of the image. Each task runs on one of them only."""
-        return KERNELS if self.has_two_kernels else self.point.cores
+        return KERNELS if self.does_each_core_run_own_kernel else self.point.cores
 
     @property
-    def has_two_kernels(self) -> bool:
+    def does_each_core_run_own_kernel(self) -> bool:
         """Whether each core runs a kernel of its own (AMP)."""
         return self.other_build is not None
 
@@ -124,7 +124,9 @@ class TaskSetFirmware:
     @property
     def kernel_name(self) -> str:
         """Returns the name of the kernel, or of both."""
-        return f"{self.kernel.id}{PAIR_SIGN}{self.point.beside}" if self.has_two_kernels else self.kernel.id
+        return (
+            f"{self.kernel.id}{PAIR_SIGN}{self.point.beside}" if self.does_each_core_run_own_kernel else self.kernel.id
+        )
 
     @property
     def supported_feature_level(self) -> int:
@@ -132,7 +134,7 @@ class TaskSetFirmware:
         return int(self.point.params.get("events", "0"))
 
     @property
-    def supports_interrupt_releases(self) -> bool:
+    def can_interrupts_release_tasks(self) -> bool:
         """Whether the image supports tasks that interrupts release, and work in parts."""
         return self.supported_feature_level >= TaskSetFeatureLevel.INTERRUPTS
 
@@ -184,7 +186,7 @@ class TaskSetFirmware:
         image = bytearray(elf)
         _replace_elf_object_bytes(image, "task_set_rows", b"".join(table))
         _replace_elf_object_bytes(image, "bench_program", bytes(priorities))
-        if self.supports_interrupt_releases:
+        if self.can_interrupts_release_tasks:
             _replace_elf_object_bytes(
                 image, "task_set_events", b"".join(_encode_task_work_segments(row) for row in rows)
             )
@@ -247,7 +249,7 @@ def build_task_set_firmware(
         return _build_two_kernel_images(catalogue, kernel, board, config, events)
     benchmark = _benchmark_that_runs_task_sets(catalogue)
     kernel_entry, board_entry = catalogue.find_kernel(kernel), catalogue.find_board(board)
-    if events >= TaskSetFeatureLevel.TIMERS and not _can_set_timer_task_priority(kernel_entry):
+    if events >= TaskSetFeatureLevel.TIMERS and not _can_port_set_timer_task_priority(kernel_entry):
         raise TaskSetCheckError(
             f"{kernel}: the port cannot set the priority of the kernel's timer task, so no image can run a set with "
             "timers; choose another kernel, or analyse the set with --overheads."
@@ -305,7 +307,7 @@ def _build_two_kernel_images(
     return replace(one_core, point=point, build=build_measurement_point_image(catalogue, point), other_build=other)
 
 
-def _can_set_timer_task_priority(kernel: CatalogueEntry[Kernel]) -> bool:
+def _can_port_set_timer_task_priority(kernel: CatalogueEntry[Kernel]) -> bool:
     """Whether a kernel's port can set the priority of the kernel's timer task."""
     header = kernel.folder / "services" / "timer" / "port_timer.h"
     return header.is_file() and "#define PORT_TIMER_TASK_PRIORITY 1" in read_text(
@@ -334,7 +336,7 @@ def _tick_frequency_from_report(built: BuiltImage, board: Board, kernel: Kernel,
     return int(match[1])
 
 
-def boot_to_task_set_start(firmware: TaskSetFirmware, image: bytes) -> VirtualMachine:
+def boot_to_task_set_start(firmware: TaskSetFirmware, image: bytes) -> VirtualBoardMachine:
     """Runs a task set's image on a virtual board up to the start of the task set, and sets the probes.
     Raises TaskSetCheckError if the window never opens.
     """
@@ -344,7 +346,7 @@ def boot_to_task_set_start(firmware: TaskSetFirmware, image: bytes) -> VirtualMa
 
 def boot_machine_to_task_set_start(
     image: bytes, board: Board, kernel: Kernel, cores: int = 1, other_image: bytes | None = None
-) -> VirtualMachine:
+) -> VirtualBoardMachine:
     """Runs the image on a virtual board up to the start of the task set, and sets the probes.
     `other_image` has the symbols of core 1's image, if that is another one.
     Raises TaskSetCheckError if the window never opens.
@@ -354,7 +356,7 @@ def boot_machine_to_task_set_start(
     views = [machine]
     if other_image is not None:
         images = enumerate((image, other_image))
-        views = [view_core_as_board(machine, core, own, image, "the image", board) for core, own in images]
+        views = [make_single_core_board_view(machine, core, own, image, "the image", board) for core, own in images]
     with convert_simulator_errors(TaskSetCheckError):
         windows = [_set_kernel_observation_probes(view, kernel, cores // len(views)) for view in views]
         for _ in range(_SETUP_STEPS):
@@ -371,7 +373,7 @@ def boot_machine_to_task_set_start(
     raise TaskSetCheckError(f"The image did not begin its measured window, with the message: {reason}.")
 
 
-def _set_kernel_observation_probes(machine: VirtualMachine, kernel: Kernel, cores: int) -> int:
+def _set_kernel_observation_probes(machine: VirtualBoardMachine, kernel: Kernel, cores: int) -> int:
     """Sets the probes of a kernel's image, and returns the address of the word that says that its window is open."""
     window = find_symbol_address(machine, WINDOW_SYMBOL)
     machine.watch_write(window, IDENT_WINDOW, True)

@@ -20,25 +20,26 @@ from rtoslab.base import (
 from rtoslab.catalogue import DEFAULT_CODE, Catalogue
 from rtoslab.intake import read_json_object
 from rtoslab.rta import training
-from rtoslab.rta.entries import CycleLedger, JobEnd, PhaseSpan, TaskInterruption
+from rtoslab.rta.entries import CycleLedger, JobEnd, JobPhaseExecution, TaskInterruption
 from rtoslab.rta.firmware import TaskSetFirmware
 from rtoslab.rta.fitcores import (
     add_release_delay_to_overheads,
     fit_contention_permille,
+    kernel_overheads_with_cross_core_waits,
+    kernel_overheads_with_job_end_interrupts,
+    kernel_overheads_with_sram_bus_conflicts,
     multicore_interrupt_costs,
-    overheads_with_interrupts_at_job_ends,
     overheads_with_multicore_costs,
     overheads_with_remote_releases,
-    overheads_with_sram_contention,
-    overheads_with_waits_across_cores,
 )
 from rtoslab.rta.fitted_lines import (
     LEAST_RESERVE,
     RESERVE_PART,
     fit_least_squares_line,
     fit_upper_bound_line,
+    group_by_key,
     interrupt_costs_from_ticks,
-    largest_cost_with_double_reserve,
+    largest_cost_with_double_margin,
     sampling_safety_margin_cycles,
 )
 from rtoslab.rta.ledger import make_cycle_ledger
@@ -46,15 +47,15 @@ from rtoslab.rta.overheads import (
     EventCosts,
     JobCosts,
     KernelOverheads,
-    LinearCostFit,
+    LinearOverheadFit,
     MaskingTimes,
-    MulticoreCosts,
+    MulticoreInterferenceCosts,
     SendCosts,
-    SwitchCosts,
+    TaskSwitchCosts,
     TickCosts,
     TimerCosts,
 )
-from rtoslab.rta.prices import LedgerEntryCosts
+from rtoslab.rta.prices import CycleLedgerEntryCosts
 from rtoslab.rta.record import TaskSetTrace
 from rtoslab.rta.rows import InterruptLine, TaskRow
 from rtoslab.rta.trace import FullQueueError, LostInterruptError, has_lost_interrupt, run_task_set
@@ -95,7 +96,7 @@ def measure_kernel_overheads(
         return KernelOverheads.model_validate(read_json_object(cached, "the overheads", OverheadsFileError))
     except (OverheadsFileError, ValidationError):
         pass
-    if (firmware.is_smp or firmware.has_two_kernels) and one_core is None:
+    if (firmware.is_smp or firmware.does_each_core_run_own_kernel) and one_core is None:
         raise TaskSetCheckError(
             f"The overheads of {firmware.kernel.id} on several cores need its overheads on one core; "
             "measure those first."
@@ -110,7 +111,7 @@ def measure_kernel_overheads(
 
 def _run_calibration_task_sets(firmware: TaskSetFirmware, work: BusyWork, progress: Progress) -> list[TaskSetTrace]:
     """Runs the training task sets and returns their traces."""
-    if firmware.has_two_kernels:
+    if firmware.does_each_core_run_own_kernel:
         return _run_calibration_sets_on_both_kernels(firmware, work, progress)
     traces: list[TaskSetTrace] = []
     plain = [*training.basic_calibration_task_sets(firmware, work), *training.long_job_calibration_sets(firmware, work)]
@@ -119,18 +120,18 @@ def _run_calibration_task_sets(firmware: TaskSetFirmware, work: BusyWork, progre
             *training.task_sets_spread_over_cores(plain, firmware),
             *training.calibration_sets_on_all_cores(firmware, work),
         ]
-        plain = plain[:: training.systematic_calibration_set_step(firmware)]
+        plain = plain[:: training.systematic_calibration_task_set_stride(firmware)]
     for rows, ticks in plain:
         traces.append(run_task_set(firmware, rows, ticks))
         progress("overheads", len(traces) / (len(plain) * 2))
     reach = max(job.begin - job.release for job in traces[0].jobs)
     met = training.calibration_sets_with_ticks_in_switches(firmware, work, reach)
     sets = list(met if firmware.core_count == 1 else training.task_sets_spread_over_cores(met, firmware))
-    sets = sets[:: training.systematic_calibration_set_step(firmware)]
+    sets = sets[:: training.systematic_calibration_task_set_stride(firmware)]
     for rows, ticks in sets:
         traces.append(run_task_set(firmware, rows, ticks))
         progress("overheads", 0.5 + (len(traces) - len(plain)) / (len(sets) * 2))
-    if firmware.supports_interrupt_releases:
+    if firmware.can_interrupts_release_tasks:
         near = training.semaphore_calibration_sets_near_ticks(firmware, work, reach)
         near = near if firmware.core_count == 1 else training.semaphore_calibration_sets_on_all_cores(near, firmware)
         given = [*near, *training.event_driven_calibration_task_sets(firmware, work)]
@@ -141,7 +142,7 @@ def _run_calibration_task_sets(firmware: TaskSetFirmware, work: BusyWork, progre
         )
     if firmware.supports_task_releases:
         sent = [
-            *training.release_calibration_sets_near_ticks(firmware, work, reach),
+            *training.calibration_sets_with_releases_near_ticks(firmware, work, reach),
             *training.task_release_calibration_sets(firmware, work),
         ]
         sent = [
@@ -156,7 +157,7 @@ def _run_calibration_task_sets(firmware: TaskSetFirmware, work: BusyWork, progre
         ]
         expiring = [
             *_calibration_task_sets_for_each_core(firmware, expiring),
-            *training.random_timer_calibration_sets(firmware, work),
+            *training.random_calibration_task_sets_with_timers(firmware, work),
         ]
         traces += _traces_without_lost_interrupts(firmware, expiring)
     if firmware.can_tasks_release_several_tasks:
@@ -185,14 +186,14 @@ def _run_calibration_sets_on_both_kernels(
             for rows, ticks in training.calibration_sets_with_ticks_in_switches(one_kernel, work, reach)
         ),
     ]
-    if firmware.supports_interrupt_releases:
+    if firmware.can_interrupts_release_tasks:
         sets += [
             *training.semaphore_calibration_sets_near_ticks(one_kernel, work, reach),
             *training.event_driven_calibration_task_sets(one_kernel, work),
         ]
     if firmware.supports_task_releases:
         sets += [
-            *training.release_calibration_sets_near_ticks(one_kernel, work, reach),
+            *training.calibration_sets_with_releases_near_ticks(one_kernel, work, reach),
             *training.task_release_calibration_sets(one_kernel, work),
         ]
         sets += training.random_task_release_calibration_sets(one_kernel, work)
@@ -201,7 +202,7 @@ def _run_calibration_sets_on_both_kernels(
             *training.timer_expiry_calibration_sets_near_ticks(one_kernel, work, reach),
             *training.timer_calibration_sets(one_kernel, work),
         ]
-        sets += training.random_timer_calibration_sets(one_kernel, work)
+        sets += training.random_calibration_task_sets_with_timers(one_kernel, work)
     traces = []
     for trace in _traces_without_lost_interrupts(firmware, training.calibration_sets_on_both_kernels(sets)):
         traces.append(trace)
@@ -217,7 +218,7 @@ def _calibration_task_sets_for_each_core(
         return sets
     return [
         *training.spread_calibration_sets_over_cores(
-            sets[:: training.systematic_calibration_set_step(firmware)], firmware
+            sets[:: training.systematic_calibration_task_set_stride(firmware)], firmware
         )
     ]
 
@@ -244,13 +245,17 @@ def fit_kernel_overheads(
 
     `one_core`: the overheads of the same kernel on one core, where this ledger is of several.
     """
-    single = [item for item in ledger.interruptions if _is_single_tick(item)]
-    ticks = _group_by_key((item.released, item.cycles) for item in single if item.switches == 0)
-    starts = [start.cycles for start in ledger.starts if _is_uninterrupted(start) and _is_task_released_by_tick(start)]
+    single = [item for item in ledger.interruptions if _is_interruption_by_single_tick(item)]
+    ticks = group_by_key((item.released, item.cycles) for item in single if item.switches == 0)
+    starts = [
+        start.cycles
+        for start in ledger.starts
+        if _is_job_phase_uninterrupted(start) and _is_task_released_by_tick(start)
+    ]
     all_leaves = _uninterrupted_job_ends(ledger.job_ends)
     leaves = [job_end for job_end in all_leaves if _is_task_released_by_tick(job_end.span)]
     switched = all_leaves if firmware.is_smp else leaves  # a wait for a semaphore switches in more cycles there
-    ends = _group_by_key((job_end.task_count, job_end.span.cycles) for job_end in leaves)
+    ends = group_by_key((job_end.task_count, job_end.span.cycles) for job_end in leaves)
     down, to_idle = _job_end_switch_handler_durations(switched)
     switching = [item for item in single if item.switches == 1]
     round_ = [
@@ -271,7 +276,7 @@ def fit_kernel_overheads(
     if one_core is not None:
         permille = fit_contention_permille(ledger)
         interrupt, round_ = multicore_interrupt_costs(one_core.interrupt, ledger.tick_entries, permille), []
-    start_margins = 2 if firmware.supports_interrupt_releases else 1
+    start_margins = 2 if firmware.can_interrupts_release_tasks else 1
     work_reserve = LEAST_RESERVE if firmware.supports_task_releases else 0
     simple = KernelOverheads(
         kernel=firmware.kernel_name,
@@ -286,7 +291,7 @@ def fit_kernel_overheads(
             switch_cycles=_task_switch_cycles_in_tick(switching, tick_base, tick_per_task, among_equals=False),
             slice_cycles=_task_switch_cycles_in_tick(switching, tick_base, tick_per_task, among_equals=True),
         ),
-        switch=SwitchCosts(
+        switch=TaskSwitchCosts(
             up_cycles=max(ledger.switch_handlers["up"]),
             down_cycles=down_base,
             down_per_priority_cycles=down_per_task,
@@ -302,7 +307,9 @@ def fit_kernel_overheads(
             end_per_task_cycles=end_per_task,
         ),
         equals="slices" if ledger.equals_rotate else "any" if ledger.preempted_goes_behind else "fifo",
-        fit=_fitted_overhead_lines(ledger, ticks, down, ends, {"to_idle": to_idle, "around": round_, "starts": starts}),
+        fit=_fit_kernel_overhead_lines(
+            ledger, ticks, down, ends, {"to_idle": to_idle, "around": round_, "starts": starts}
+        ),
     )
     return _overheads_with_event_costs(simple, ledger, firmware, permille)
 
@@ -347,14 +354,14 @@ def _overheads_with_event_costs(
     simple: KernelOverheads, ledger: CycleLedger, firmware: TaskSetFirmware, permille: int
 ) -> KernelOverheads:
     """Returns the overheads with the costs of interrupts, critical sections and several cores, if it has them."""
-    if firmware.has_two_kernels:
-        smp = MulticoreCosts(kernels=firmware.core_count, contention_permille=permille)
+    if firmware.does_each_core_run_own_kernel:
+        smp = MulticoreInterferenceCosts(kernels=firmware.core_count, contention_permille=permille)
         simple = simple.model_copy(update={"smp": smp})
     if firmware.is_smp:
         simple = overheads_with_multicore_costs(
-            simple, ledger, firmware.core_count, permille, largest_cost_with_double_reserve
+            simple, ledger, firmware.core_count, permille, largest_cost_with_double_margin
         )
-    if firmware.supports_interrupt_releases:
+    if firmware.can_interrupts_release_tasks:
         simple = simple.model_copy(
             update={"events": fit_event_costs(simple, ledger, has_sends=firmware.supports_task_releases)}
         )
@@ -368,14 +375,16 @@ def _overheads_with_event_costs(
         simple = simple.model_copy(update={"events": simple.events.model_copy(update={"handler_cycles": longer})})
     if not firmware.is_smp:
         combined = _add_nested_tick_costs_to_overheads(simple, ledger)
-        return overheads_with_sram_contention(combined) if firmware.has_two_kernels else combined
-    simple = overheads_with_interrupts_at_job_ends(simple, ledger)
-    simple = overheads_with_remote_releases(simple, ledger, largest_cost_with_double_reserve)
-    simple = overheads_with_waits_across_cores(simple, ledger, largest_cost_with_double_reserve)
+        return (
+            kernel_overheads_with_sram_bus_conflicts(combined) if firmware.does_each_core_run_own_kernel else combined
+        )
+    simple = kernel_overheads_with_job_end_interrupts(simple, ledger)
+    simple = overheads_with_remote_releases(simple, ledger, largest_cost_with_double_margin)
+    simple = kernel_overheads_with_cross_core_waits(simple, ledger, largest_cost_with_double_margin)
     several = add_release_delay_to_overheads(
-        _add_nested_tick_costs_to_overheads(simple, ledger), ledger, largest_cost_with_double_reserve
+        _add_nested_tick_costs_to_overheads(simple, ledger), ledger, largest_cost_with_double_margin
     )
-    return overheads_with_sram_contention(several) if firmware.supports_interrupt_releases else several
+    return kernel_overheads_with_sram_bus_conflicts(several) if firmware.can_interrupts_release_tasks else several
 
 
 def _require_calibration_samples(firmware: TaskSetFirmware, seen: Mapping[str, bool]) -> None:
@@ -388,18 +397,18 @@ def _require_calibration_samples(firmware: TaskSetFirmware, seen: Mapping[str, b
             )
 
 
-def _is_single_tick(interruption: TaskInterruption) -> bool:
+def _is_interruption_by_single_tick(interruption: TaskInterruption) -> bool:
     """Whether an interruption contains nothing but one tick, which did not come while the kernel was at work."""
     is_alone = not interruption.interrupts.count and not interruption.core_requests
     return is_alone and interruption.ticks == 1 and not interruption.meets_kernel
 
 
-def _is_task_released_by_tick(span: PhaseSpan) -> bool:
+def _is_task_released_by_tick(span: JobPhaseExecution) -> bool:
     """Whether the task is one that sleeps until the tick releases it."""
     return not span.is_woken and not span.is_timer
 
 
-def _is_uninterrupted(span: PhaseSpan) -> bool:
+def _is_job_phase_uninterrupted(span: JobPhaseExecution) -> bool:
     """Whether nothing interrupted the task in this span."""
     return not span.interruptions and not span.compensated_ticks and not span.remote_gives
 
@@ -413,7 +422,7 @@ def _uninterrupted_job_ends(leaves: Iterable[JobEnd]) -> list[JobEnd]:
         and not job_end.chain.reschedule_interrupt_count
         and not job_end.chain.interrupts.count
     )
-    return [job_end for job_end in quiet if _is_uninterrupted(job_end.span)]
+    return [job_end for job_end in quiet if _is_job_phase_uninterrupted(job_end.span)]
 
 
 def fit_event_costs(simple: KernelOverheads, ledger: CycleLedger, *, has_sends: bool = False) -> EventCosts:
@@ -432,21 +441,21 @@ def fit_event_costs(simple: KernelOverheads, ledger: CycleLedger, *, has_sends: 
         and not interruption.core_requests
         and not (has_sends and interruption.meets_kernel)
     ]
-    plain_prices = LedgerEntryCosts(simple)
+    plain_prices = CycleLedgerEntryCosts(simple)
     silent = [
         entry.cycles - _work_cycles_under_contention(entry.interrupts.work_cycles, plain_prices)
         for entry in single
         if not entry.interrupts.gives and not entry.switches
     ]
-    handler = largest_cost_with_double_reserve(silent)
+    handler = largest_cost_with_double_margin(silent)
     giving = [
         max(0, entry.cycles - _work_cycles_under_contention(entry.interrupts.work_cycles, plain_prices) - handler)
         for entry in single
         if entry.interrupts.gives
     ]
     ends = [job_end.span.cycles for job_end in _uninterrupted_job_ends(ledger.job_ends) if job_end.span.is_woken]
-    starts = [start.cycles for start in ledger.starts if start.is_woken and _is_uninterrupted(start)]
-    quiet = [(entry, work) for entry, work in ledger.works if _is_uninterrupted(entry)]
+    starts = [start.cycles for start in ledger.starts if start.is_woken and _is_job_phase_uninterrupted(start)]
+    quiet = [(entry, work) for entry, work in ledger.works if _is_job_phase_uninterrupted(entry)]
     calls = [
         -(-(entry.cycles - _work_cycles_under_contention(work, plain_prices)) // entry.kernel_calls)
         for entry, work in quiet
@@ -455,56 +464,59 @@ def fit_event_costs(simple: KernelOverheads, ledger: CycleLedger, *, has_sends: 
     plain = [handover.cycles for handover in ledger.handovers if handover.is_task_switch_without_other_events]
     events = EventCosts(
         handler_cycles=handler,
-        give_cycles=largest_cost_with_double_reserve(giving),
-        start_cycles=largest_cost_with_double_reserve(starts),
-        end_cycles=largest_cost_with_double_reserve(ends),
-        call_cycles=largest_cost_with_double_reserve(calls),
-        handover_cycles=largest_cost_with_double_reserve(plain),
+        give_cycles=largest_cost_with_double_margin(giving),
+        start_cycles=largest_cost_with_double_margin(starts),
+        end_cycles=largest_cost_with_double_margin(ends),
+        call_cycles=largest_cost_with_double_margin(calls),
+        handover_cycles=largest_cost_with_double_margin(plain),
     )
-    prices = LedgerEntryCosts(simple.model_copy(update={"events": events}))
+    prices = CycleLedgerEntryCosts(simple.model_copy(update={"events": events}))
     met = [
         -(-max(0, entry.cycles - prices.job_work_cycles_with_calls(entry, work)) // entry.handovers)
         for entry, work in ledger.works
         if entry.handovers and not entry.waits_across_cores
     ]
     mixed = [
-        -(-max(0, interruption.cycles - prices.interruption_price(interruption)) // interruption.interrupts.count)
+        -(
+            -max(0, interruption.cycles - prices.overhead_cycles_of_interruption(interruption))
+            // interruption.interrupts.count
+        )
         for interruption in ledger.interruptions
         if interruption.interrupts.count and not interruption.meets_kernel
     ]
     return events.model_copy(
         update={
-            "contended_cycles": largest_cost_with_double_reserve(met),
-            "handler_cycles": handler + (largest_cost_with_double_reserve(mixed) if any(mixed) else 0),
+            "contended_cycles": largest_cost_with_double_margin(met),
+            "handler_cycles": handler + (largest_cost_with_double_margin(mixed) if any(mixed) else 0),
         }
     )
 
 
-def _work_cycles_under_contention(cycles: int, prices: LedgerEntryCosts) -> int:
+def _work_cycles_under_contention(cycles: int, prices: CycleLedgerEntryCosts) -> int:
     """Returns the cycles that work lasts if other cores delay its accesses as much as they can."""
     return cycles + prices.bus_interference_overhead_cycles(cycles)
 
 
 def fit_send_costs(simple: KernelOverheads, ledger: CycleLedger) -> SendCosts:
     """Returns the costs of calls with which tasks release other tasks, from a ledger."""
-    quiet = [send for send in ledger.sends if _is_uninterrupted(send)]
-    calls = largest_cost_with_double_reserve([send.cycles for send in quiet if not send.handovers])
-    entry_and_exit = LedgerEntryCosts(simple).interruption_entry_and_exit_cost
+    quiet = [send for send in ledger.sends if _is_job_phase_uninterrupted(send)]
+    calls = largest_cost_with_double_margin([send.cycles for send in quiet if not send.handovers])
+    entry_and_exit = CycleLedgerEntryCosts(simple).interruption_entry_and_exit_cost
     contended = [max(0, send.cycles - calls - entry_and_exit) for send in quiet if send.handovers]
     switches = [handover.cycles for handover in ledger.send_switches if handover.is_task_switch_without_other_events]
     return SendCosts(
         call_cycles=calls,
-        contended_cycles=largest_cost_with_double_reserve(contended),
-        switch_cycles=largest_cost_with_double_reserve(switches),
+        contended_cycles=largest_cost_with_double_margin(contended),
+        switch_cycles=largest_cost_with_double_margin(switches),
     )
 
 
 def fit_timer_costs(ledger: CycleLedger) -> TimerCosts:
     """Returns the costs of the kernel's timer task, from a ledger."""
-    starts = [start.cycles for start in ledger.starts if start.is_timer and _is_uninterrupted(start)]
+    starts = [start.cycles for start in ledger.starts if start.is_timer and _is_job_phase_uninterrupted(start)]
     ends = [end.span.cycles for end in _uninterrupted_job_ends(ledger.job_ends) if end.span.is_timer]
     return TimerCosts(
-        start_cycles=largest_cost_with_double_reserve(starts), end_cycles=largest_cost_with_double_reserve(ends)
+        start_cycles=largest_cost_with_double_margin(starts), end_cycles=largest_cost_with_double_margin(ends)
     )
 
 
@@ -514,13 +526,13 @@ def _work_cycles_above_calibration(ledger: CycleLedger, permille: int) -> int:
     return 2 * max(0, *(item.cycles - work - math.ceil(work * permille / 1000) for item, work in quiet))
 
 
-def _fitted_overhead_lines(
+def _fit_kernel_overhead_lines(
     ledger: CycleLedger,
     ticks: Mapping[int, list[int]],
     down: Mapping[int, list[int]],
     ends: Mapping[int, list[int]],
     constants: Mapping[str, list[int]],
-) -> tuple[LinearCostFit, ...]:
+) -> tuple[LinearOverheadFit, ...]:
     """Returns least-squares fits of the overheads, to be printed."""
     return (
         fit_least_squares_line("tick", "base + slope for each task released", ticks),
@@ -546,10 +558,12 @@ def _fitted_overhead_lines(
 
 def _add_nested_tick_costs_to_overheads(simple: KernelOverheads, ledger: CycleLedger) -> KernelOverheads:
     """Returns the overheads with the costs of ticks that come while the kernel is at work."""
-    prices = LedgerEntryCosts(simple)
+    prices = CycleLedgerEntryCosts(simple)
     stretches = [(start, prices.job_start_cost(start)) for start in ledger.starts]
     met = [(item.cycles - price, _count_ticks_in_span(item)) for item, price in stretches]
-    met += [(send.cycles - prices.release_call_cost(send), _count_ticks_in_span(send)) for send in ledger.sends]
+    met += [
+        (send.cycles - prices.overhead_of_task_release_call(send), _count_ticks_in_span(send)) for send in ledger.sends
+    ]
     met += [
         (
             job_end.cycles - prices.job_end_overhead_cycles(job_end),
@@ -559,7 +573,7 @@ def _add_nested_tick_costs_to_overheads(simple: KernelOverheads, ledger: CycleLe
     ]
     per_tick = [max(0, -(-excess // ticks)) for excess, ticks in met if ticks] or [0]
     waits = [
-        max(0, wait.cycles - prices.release_to_start_delay_cost(wait))
+        max(0, wait.cycles - prices.overhead_from_release_to_job_start(wait))
         for wait in ledger.waits
         if not wait.by_other_core
     ]
@@ -569,21 +583,13 @@ def _add_nested_tick_costs_to_overheads(simple: KernelOverheads, ledger: CycleLe
                 update={"deferred_cycles": max(per_tick) + sampling_safety_margin_cycles(per_tick)}
             ),
             "masks": MaskingTimes(
-                masked_cycles=largest_cost_with_double_reserve(ledger.tick_delays),
-                wait_cycles=largest_cost_with_double_reserve(waits),
+                masked_cycles=largest_cost_with_double_margin(ledger.tick_delays),
+                wait_cycles=largest_cost_with_double_margin(waits),
             ),
         }
     )
 
 
-def _count_ticks_in_span(span: PhaseSpan) -> int:
+def _count_ticks_in_span(span: JobPhaseExecution) -> int:
     """Returns the number of kernel ticks in a span, those of another core included."""
     return sum(one.ticks for one in span.interruptions) + len(span.compensated_ticks)
-
-
-def _group_by_key(pairs: Iterable[tuple[int, int]]) -> dict[int, list[int]]:
-    """Groups values by key."""
-    groups: dict[int, list[int]] = {}
-    for key, value in pairs:
-        groups.setdefault(key, []).append(value)
-    return groups

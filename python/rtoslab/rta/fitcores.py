@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from rtoslab.rta.entries import CycleLedger
-from rtoslab.rta.overheads import InterruptCosts, KernelOverheads, MulticoreCosts
-from rtoslab.rta.prices import LedgerEntryCosts
+from rtoslab.rta.overheads import InterruptCosts, KernelOverheads, MulticoreInterferenceCosts
+from rtoslab.rta.prices import CycleLedgerEntryCosts
 
 _LONG: Final = 2_000
 """Work of so many cycles or more shows the share by which it was delayed."""
@@ -44,7 +44,7 @@ def overheads_with_multicore_costs(
 ) -> KernelOverheads:
     """Returns the overheads with the waits for locks, and the cost of an interrupt by another core."""
     waits = [
-        max(0, interruption.cycles - interruption.switches * simple.additional_cycles_of_switching_tick)
+        max(0, interruption.cycles - interruption.switches * simple.extra_cycles_of_task_switching_tick)
         for interruption in ledger.interruptions
         if interruption.core_requests
         and not interruption.ticks
@@ -52,7 +52,7 @@ def overheads_with_multicore_costs(
         and not interruption.meets_kernel
     ]
     spins = [spin.cycles for spin in ledger.lock_waits]
-    smp = MulticoreCosts(
+    smp = MulticoreInterferenceCosts(
         cores=cores,
         lock_wait_cycles=upper_value(spins),
         yield_cycles=upper_value(waits),
@@ -61,11 +61,11 @@ def overheads_with_multicore_costs(
     return simple.model_copy(update={"smp": smp})
 
 
-def overheads_with_interrupts_at_job_ends(overheads: KernelOverheads, ledger: CycleLedger) -> KernelOverheads:
+def kernel_overheads_with_job_end_interrupts(overheads: KernelOverheads, ledger: CycleLedger) -> KernelOverheads:
     """Returns the overheads with the cost of an interrupt by another core that comes as a job ends, if it is higher.
     With events it is at least that of the handler that switches, which then runs once more.
     """
-    prices = LedgerEntryCosts(overheads)
+    prices = CycleLedgerEntryCosts(overheads)
     excess = [
         -(-(end.cycles - prices.job_end_overhead_cycles(end)) // end.chain.reschedule_interrupt_count)
         for end in ledger.job_ends
@@ -79,7 +79,7 @@ def overheads_with_interrupts_at_job_ends(overheads: KernelOverheads, ledger: Cy
     return overheads.model_copy(update={"smp": overheads.smp.model_copy(update={"yield_cycles": longest})})
 
 
-def overheads_with_sram_contention(overheads: KernelOverheads) -> KernelOverheads:
+def kernel_overheads_with_sram_bus_conflicts(overheads: KernelOverheads) -> KernelOverheads:
     """Returns the overheads with at least the contention of code in SRAM."""
     permille = max(overheads.smp.contention_permille, SRAM_CONTENTION_PERMILLE)
     smp = overheads.smp.model_copy(update={"contention_permille": permille})
@@ -92,10 +92,10 @@ def overheads_with_remote_releases(
     """Returns the overheads with the cost of completing a release by an interrupt of another core.
     It is at least that of a release in a tick, which does the same to the task.
     """
-    prices = LedgerEntryCosts(overheads)
+    prices = CycleLedgerEntryCosts(overheads)
     priced = [(start, start.cycles - prices.job_start_cost(start)) for start in ledger.starts]
     priced += [(end.span, end.cycles - prices.job_end_overhead_cycles(end)) for end in ledger.job_ends]
-    priced += [(send, send.cycles - prices.release_call_cost(send)) for send in ledger.sends]
+    priced += [(send, send.cycles - prices.overhead_of_task_release_call(send)) for send in ledger.sends]
     single = [
         max(0, excess)
         for span, excess in priced
@@ -107,13 +107,13 @@ def overheads_with_remote_releases(
     return overheads.model_copy(update={"smp": smp})
 
 
-def overheads_with_waits_across_cores(
+def kernel_overheads_with_cross_core_waits(
     overheads: KernelOverheads, ledger: CycleLedger, upper_value: UpperValue
 ) -> KernelOverheads:
     """Returns the overheads with the further cost of calls that wait for a task of another core, or end such a wait.
     It is at least that of calls on one core.
     """
-    prices = LedgerEntryCosts(overheads)
+    prices = CycleLedgerEntryCosts(overheads)
     excess = [
         -(-max(0, entry.cycles - prices.job_work_cycles_with_calls(entry, work)) // entry.handovers)
         for entry, work in ledger.works
@@ -128,9 +128,11 @@ def add_release_delay_to_overheads(
     overheads: KernelOverheads, ledger: CycleLedger, upper_value: UpperValue
 ) -> KernelOverheads:
     """Returns the overheads with the longest time for which a release waits for another core."""
-    prices = LedgerEntryCosts(overheads)
+    prices = CycleLedgerEntryCosts(overheads)
     waits = [
-        max(0, wait.cycles - prices.release_to_start_delay_cost(wait)) for wait in ledger.waits if wait.by_other_core
+        max(0, wait.cycles - prices.overhead_from_release_to_job_start(wait))
+        for wait in ledger.waits
+        if wait.by_other_core
     ]
     smp = overheads.smp.model_copy(update={"release_cycles": upper_value(waits)})
     return overheads.model_copy(update={"smp": smp})

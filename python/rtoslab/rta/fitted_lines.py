@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from statistics import median
 
 import numpy as np
 
-from rtoslab.rta.overheads import InterruptCosts, LinearCostFit
+from rtoslab.rta.overheads import InterruptCosts, LinearOverheadFit
 
 LEAST_RESERVE, RESERVE_PART = 8, 4
 
 
-def fit_least_squares_line(name: str, model: str, samples: Mapping[int, Sequence[int]]) -> LinearCostFit:
+def fit_least_squares_line(name: str, model: str, samples: Mapping[int, Sequence[int]]) -> LinearOverheadFit:
     """Returns the least-squares line through samples by key, or the mean if there is only one key."""
     keys = np.concatenate([np.full(len(cycles), key) for key, cycles in samples.items()])
     observed = np.concatenate([np.asarray(cycles) for cycles in samples.values()])
     slope, base = np.polyfit(keys, observed, 1) if len(samples) > 1 else (0.0, float(observed.mean()))
     residuals = observed - (base + slope * keys)
-    return LinearCostFit(
+    return LinearOverheadFit(
         name=name,
         model=model,
         samples=len(observed),
@@ -62,6 +62,14 @@ def interrupt_costs_from_ticks(entries: Sequence[int], around: Sequence[int]) ->
     return InterruptCosts(entry_cycles=entry, exit_cycles=leave)
 
 
-def largest_cost_with_double_reserve(cycles: Sequence[int]) -> int:
+def largest_cost_with_double_margin(cycles: Sequence[int]) -> int:
     """Returns the largest value plus a double reserve, for costs with few samples."""
     return max(cycles) + 2 * sampling_safety_margin_cycles(cycles) if cycles else 0
+
+
+def group_by_key(pairs: Iterable[tuple[int, int]]) -> dict[int, list[int]]:
+    """Groups values by key. `pairs`: key and value."""
+    groups: dict[int, list[int]] = {}
+    for key, value in pairs:
+        groups.setdefault(key, []).append(value)
+    return groups

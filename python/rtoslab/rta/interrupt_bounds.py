@@ -6,21 +6,21 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Final
 
-from rtoslab.rta.arrival_curves import least_arrival_distance
+from rtoslab.rta.arrival_curves import shortest_time_between_arrivals
 from rtoslab.rta.blocking import longest_interrupt_masking_times
 from rtoslab.rta.bounds import (
     MissingBoundReason,
     ResponseBound,
     longest_searched_response,
     make_missing_response_time_bound,
-    nonzero_bound_parts,
+    nonzero_response_time_bound_parts,
     search_steps_exhausted_text,
 )
 from rtoslab.rta.charges import NO_CHARGES, KernelOverheadTimes, bus_contention_prolongation
 from rtoslab.rta.cores import DelaysByOtherCores
 from rtoslab.rta.demand import CompetingProcessorDemand
 from rtoslab.rta.system import IntegerTimeInterrupt, IntegerTimeTask, IntegerTimeTaskSet
-from rtoslab.rta.windows import NoBoundError, longest_response_in_busy_period, shortest_window_with_jobs
+from rtoslab.rta.windows import NoBoundError, longest_response_in_busy_period, shortest_time_window_for_demand
 
 _LOCKS_IN_MASK: Final = 4
 """The most kernel locks that a core takes while it masks interrupts: two in a critical section, two in a handler."""
@@ -56,7 +56,7 @@ def longest_tick_wait(
         if demand.long_run_utilisation() > 1:
             continue
         try:
-            waits.append(shortest_window_with_jobs(demand, 1, 0, 0, limit=charge.tick_period)[0] - 1)
+            waits.append(shortest_time_window_for_demand(demand, 1, 0, 0, limit=charge.tick_period)[0] - 1)
         except NoBoundError:
             continue
     return min(waits, default=None)
@@ -120,14 +120,14 @@ def find_interrupt_response_bound(
         handler.deadline,
         response + handler.jitter,
         "",
-        nonzero_bound_parts(parts, handler.jitter),
+        nonzero_response_time_bound_parts(parts, handler.jitter),
         float(load),
     )
 
 
 def _describe_lost_interrupt(handler: IntegerTimeInterrupt, response: int, system: IntegerTimeTaskSet) -> str:
     """Returns why an arrival of an interrupt with a curve may be lost. Empty if none is, or if it is periodic."""
-    distance, start = least_arrival_distance(handler.curve, 1) if handler.curve else 0, response - handler.wcet
+    distance, start = shortest_time_between_arrivals(handler.curve, 1) if handler.curve else 0, response - handler.wcet
     if not handler.curve or start <= distance:
         return ""
     began, next_ = (f"{system.to_microseconds(value):,.1f} us" for value in (start, distance))

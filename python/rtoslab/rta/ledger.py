@@ -18,9 +18,9 @@ from rtoslab.rta.entries import (
     HandlerChainInterruptSet,
     JobEnd,
     JobPhase,
+    JobPhaseExecution,
     LockHandover,
     LockWait,
-    PhaseSpan,
     ReleaseToStartDelay,
     TaskInterruption,
 )
@@ -36,7 +36,8 @@ def make_cycle_ledger(traces: Iterable[TaskSetTrace], work: BusyWork) -> CycleLe
     ledger = CycleLedger()
     for trace in (part for whole in traces for part in whole.kernels or (whole,)):
         attributors = [
-            _CycleAttributor(trace.trace_of_core(core), work, ledger, core) for core in range(len(trace.lock_waits))
+            _KernelCycleAttributor(trace.trace_of_core(core), work, ledger, core)
+            for core in range(len(trace.lock_waits))
         ]
         for attributor in attributors:
             attributor.account_core_trace_cycles()
@@ -47,14 +48,14 @@ def make_cycle_ledger(traces: Iterable[TaskSetTrace], work: BusyWork) -> CycleLe
 
 
 def _lock_waits_without_interruptions(
-    spins: DisjointCycleIntervals, others: Sequence[_CycleAttributor]
+    spins: DisjointCycleIntervals, others: Sequence[_KernelCycleAttributor]
 ) -> Iterator[LockWait]:
     """Yields each wait of a core for a kernel lock, without the time in which another core's task masked interrupts or
     its interrupts were handled: it may hold the kernel's locks meanwhile.
     """
-    works = [_cycle_intervals_from_pairs(other.working) for other in others]
-    masks = [_cycle_intervals_from_pairs(other.masked) for other in others]
-    handlers = [_cycle_intervals_from_pairs(other.handled) for other in others]
+    works = [_cycle_intervals_from_start_end_pairs(other.working) for other in others]
+    masks = [_cycle_intervals_from_start_end_pairs(other.masked) for other in others]
+    handlers = [_cycle_intervals_from_start_end_pairs(other.handled) for other in others]
     for begin, end in zip(spins.begins, spins.ends, strict=True):
         masked = max(
             mask.cycles_covered_by_intervals(begin, end) + handler.cycles_covered_by_intervals(begin, end)
@@ -63,14 +64,14 @@ def _lock_waits_without_interruptions(
         yield LockWait(end, end - begin - masked, min(work.cycles_covered_by_intervals(begin, end) for work in works))
 
 
-def _cycle_intervals_from_pairs(pairs: Sequence[tuple[int, int]]) -> DisjointCycleIntervals:
+def _cycle_intervals_from_start_end_pairs(pairs: Sequence[tuple[int, int]]) -> DisjointCycleIntervals:
     """Returns pairs (from, to) as spans."""
     return DisjointCycleIntervals(tuple(since for since, _ in pairs), tuple(until for _, until in pairs))
 
 
 def _overlaps_with_cycle_interval(spans: DisjointCycleIntervals, since: int, until: int) -> Iterator[tuple[int, int]]:
     """Yields the common parts of one span with others."""
-    for at in spans.span_indices_between(since, until):
+    for at in spans.spin_wait_indices_between_cycles(since, until):
         yield max(spans.begins[at], since), min(spans.ends[at], until)
 
 
@@ -140,7 +141,7 @@ _UNRELATED_CYCLES: Final = 20_000
 other, comes on top."""
 
 
-class _CycleAttributor:
+class _KernelCycleAttributor:
     """Attributes the kernel's cycles on one core to entries of a ledger."""
 
     def __init__(self, trace: TaskSetTrace, work: BusyWork, ledger: CycleLedger, core: int = 0) -> None:
@@ -151,7 +152,9 @@ class _CycleAttributor:
         """(from, to) of each span in which a job worked undisturbed, outside the kernel."""
         unmasked = [part for part in trace.parts if not part.is_masked] if len(trace.lock_waits) > 1 else []
         self.parts = {
-            task: _cycle_intervals_from_pairs([(part.begin, part.end) for part in unmasked if part.task == task])
+            task: _cycle_intervals_from_start_end_pairs(
+                [(part.begin, part.end) for part in unmasked if part.task == task]
+            )
             for task in {part.task for part in unmasked}
         }
         self.handled = [
@@ -162,7 +165,7 @@ class _CycleAttributor:
         """(from, to) of each sequence of handlers with an interrupt."""
         self.masked = [(part.begin, part.end) for part in trace.parts if part.is_masked]
         self.remote_gives = (
-            _cycle_intervals_from_pairs([(give.start, give.end) for give in trace.gives if give.core != core])
+            _cycle_intervals_from_start_end_pairs([(give.start, give.end) for give in trace.gives if give.core != core])
             if trace.gives
             else None
         )
@@ -170,7 +173,7 @@ class _CycleAttributor:
         self.work = work
         self.ledger = ledger
         self.phases = dict.fromkeys(range(len(trace.rows)), JobPhase.ASLEEP)
-        self.open_spans: dict[int, PhaseSpan] = {}
+        self.open_spans: dict[int, JobPhaseExecution] = {}
         self.sends_left: dict[int, int] = {}
         """By task, the calls that release another task and have not returned in its job."""
         self.last_ran: dict[int, int] = {}
@@ -190,7 +193,7 @@ class _CycleAttributor:
         marks += [(chain.start_cycle, 1, chain) for chain in handler_chains_in_trace(self.trace, self.work)]
         begun = [*self.trace.jobs, *(item for item in self.trace.unfinished if item.begin)]
         marks += [(item.begin, 2, item) for item in begun]
-        marks += [(cycle, 0, self.trace.task_that_executes_jobs_of(task)) for cycle, task in self.trace.sent]
+        marks += [(cycle, 0, self.trace.index_of_task_that_executes_jobs(task)) for cycle, task in self.trace.sent]
         for cycle, rank, mark in sorted(marks, key=lambda row: row[:2]):
             if isinstance(mark, HandlerChain):
                 self._account_handler_chain_cycles(mark)
@@ -201,14 +204,14 @@ class _CycleAttributor:
             else:
                 self._record_job_begin(mark, cycle)
 
-    def _end_task_span(self, task: int, cycle: int) -> PhaseSpan:
+    def _end_task_span(self, task: int, cycle: int) -> JobPhaseExecution:
         """Ends the span of a task's own execution and returns it."""
         span = self.open_spans.pop(task)
         self._add_elapsed_cycles_to_phase(span, cycle)
         span.ended_at = cycle
         return span
 
-    def _add_elapsed_cycles_to_phase(self, span: PhaseSpan, cycle: int) -> None:
+    def _add_elapsed_cycles_to_phase(self, span: JobPhaseExecution, cycle: int) -> None:
         """Adds to a span the cycles since it began, or was last interrupted."""
         since = span.running_since
         span.cycles += cycle - since - self.lock_waits.cycles_covered_by_intervals(since, cycle)
@@ -220,15 +223,15 @@ class _CycleAttributor:
             else:
                 self.working.append((since, cycle))
         if self.remote_gives is not None:
-            span.remote_gives += len(self.remote_gives.span_indices_between(since, cycle))
-        for at in self.other_core_ticks.span_indices_between(since, cycle):
+            span.remote_gives += len(self.remote_gives.spin_wait_indices_between_cycles(since, cycle))
+        for at in self.other_core_ticks.spin_wait_indices_between_cycles(since, cycle):
             span.compensated_ticks.append(self.trace.ticks[at].released)
 
     def _begin_task_span(self, task: int, phase: JobPhase, cycle: int) -> None:
         """Begins a span of a task's own execution in one phase of its job."""
         row = self.trace.rows[task]
         self.phases[task] = phase
-        self.open_spans[task] = PhaseSpan(
+        self.open_spans[task] = JobPhaseExecution(
             cycle,
             0,
             task,
@@ -241,7 +244,7 @@ class _CycleAttributor:
 
     def _record_job_begin(self, job: TaskJob, cycle: int) -> None:
         """Records that a job's work begins."""
-        task = self.trace.task_that_executes_jobs_of(job.task)
+        task = self.trace.index_of_task_that_executes_jobs(job.task)
         if self.phases[task] is JobPhase.ENDING:
             self.ledger.restarts.append(self._end_task_span(task, cycle))
         elif task in self.open_spans:
@@ -250,7 +253,7 @@ class _CycleAttributor:
 
     def _record_end_of_task_job(self, job: TaskJob, cycle: int) -> None:
         """Records that a job's work ends."""
-        row, task = self.trace.rows[job.task], self.trace.task_that_executes_jobs_of(job.task)
+        row, task = self.trace.rows[job.task], self.trace.index_of_task_that_executes_jobs(job.task)
         if task in self.open_spans:
             self.ledger.works.append((self._end_task_span(task, cycle), self.work.job_cycles_of_task(row)))
         self.sends_left[task] = len(row.numbers_of_released_tasks)
@@ -292,12 +295,12 @@ class _CycleAttributor:
                 )
             )
         else:
-            self._add_interruption_to_ledger(chain, span)
+            self._add_interruption_to_cycle_ledger(chain, span)
         if before != IDLE:
             self.last_ran[self.trace.rows[before].priority] = chain.start_cycle
         self._record_task_continuation(chain)
 
-    def _add_job_end_to_ledger(self, chain: HandlerChain, span: PhaseSpan) -> None:
+    def _add_job_end_to_ledger(self, chain: HandlerChain, span: JobPhaseExecution) -> None:
         """Adds the end of a job to the ledger, with the handlers that switch to the next task."""
         rows = self.trace.rows
         before, after = next(
@@ -311,7 +314,7 @@ class _CycleAttributor:
         del self.open_spans[before]
         self.phases[before] = JobPhase.ASLEEP
 
-    def _add_interruption_to_ledger(self, chain: HandlerChain, span: PhaseSpan | None) -> None:
+    def _add_interruption_to_cycle_ledger(self, chain: HandlerChain, span: JobPhaseExecution | None) -> None:
         """Adds an interruption to the ledger, with the delays and handlers that it shows."""
         before, after = chain.task_before, chain.task_after
         phase = self.phases.get(before, JobPhase.WORKING)

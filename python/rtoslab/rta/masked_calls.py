@@ -9,7 +9,14 @@ from typing import Final
 
 from rtoslab.base import PlanError, load_architecture_facts
 from rtoslab.catalogue import Catalogue
-from rtoslab.instruments import WAYS, MaskedIntervals, Profile, find_observed_image, function_that_masked, profile_image
+from rtoslab.instruments import (
+    WAYS,
+    InterruptMaskingIntervals,
+    Profile,
+    find_observed_image,
+    function_that_masked_interrupts,
+    profile_image,
+)
 from rtoslab.plan import PlannedPoint
 from rtoslab.targets import APPLICATION
 
@@ -25,14 +32,14 @@ def longest_masked_call(catalogue: Catalogue, point: PlannedPoint, benchmarks: I
     longest = 0
     for profiled in _profile_runnable_benchmarks(catalogue, point, benchmarks):
         for interval in profiled.held:
-            call = function_that_masked(interval.opener, profiled)
+            call = function_that_masked_interrupts(interval.opener, profiled)
             of_kernel = profiled.classes.get(call, APPLICATION) != APPLICATION
             if interval.priority == level and of_kernel and not is_masked_sleep(profiled, interval):
                 longest = max(longest, interval.longest_cycles)
     return longest
 
 
-def is_masked_sleep(profiled: Profile, interval: MaskedIntervals) -> bool:
+def is_masked_sleep(profiled: Profile, interval: InterruptMaskingIntervals) -> bool:
     """Whether the core slept in this interval with masked interrupts, as in a kernel's idle task.
     An interrupt then ends the sleep, and its wait afterwards was measured as the wait of a tick in the idle task.
 

@@ -15,7 +15,7 @@ from rtoslab.results import MeasuredPoint
 from rtoslab.rta.firmware import TaskSetFirmware
 from rtoslab.rta.fitted_lines import fit_least_squares_line
 from rtoslab.rta.masked_calls import longest_masked_call
-from rtoslab.rta.overheads import KernelOverheads, LinearCostFit
+from rtoslab.rta.overheads import KernelOverheads, LinearOverheadFit
 
 _OPERATION: Final = re.compile(r"\w+\.\w+\.(free|available|no_waiter|contended|hand_over)")
 """The ids of series that are one call of the kernel: object, operation, outcome."""
@@ -44,7 +44,7 @@ def overheads_with_operation_costs(
             catalogue.root, make_measurement_plan(catalogue, names, options), Path(folder) / "run"
         )
     operations: dict[str, int] = {}
-    fits: list[LinearCostFit] = []
+    fits: list[LinearOverheadFit] = []
     for result in (outcome.result for outcome in outcomes):
         for series in result.series if isinstance(result, MeasuredPoint) else ():
             cycles = [mark for mark, ticks in zip(series.mark_cycles, series.ticks, strict=True) if ticks == 0]

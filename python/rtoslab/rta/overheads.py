@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 
 from pydantic import Field, ValidationError
 
-from rtoslab.base import OverheadsFileError, StrictModel, write_file_atomically
+from rtoslab.base import OverheadsFileError, StrictFileSchemaModel, write_file_atomically
 from rtoslab.intake import (
     first_missing_key,
     first_validation_problem,
@@ -22,7 +22,7 @@ from rtoslab.intake import (
 )
 
 
-class TickCosts(StrictModel):
+class TickCosts(StrictFileSchemaModel):
     """The costs of the tick's handlers: a base, and an amount for each task that is released.
     A kernel that enters its switch handler at every tick has that in the base.
     """
@@ -38,14 +38,14 @@ class TickCosts(StrictModel):
     """The further cost of a tick that switches between equals that take turns. By default as a tick that switches."""
 
 
-class InterruptCosts(StrictModel):
+class InterruptCosts(StrictFileSchemaModel):
     """The costs of an interrupt's entry and of the return from it."""
 
     entry_cycles: int = Field(default=0, ge=0)
     exit_cycles: int = Field(default=0, ge=0)
 
 
-class SwitchCosts(StrictModel):
+class TaskSwitchCosts(StrictFileSchemaModel):
     """The costs of the handler that switches tasks, by kind of switch."""
 
     up_cycles: int = Field(ge=0)
@@ -55,7 +55,7 @@ class SwitchCosts(StrictModel):
     from_idle_cycles: int = Field(default=0, ge=0)
 
 
-class JobCosts(StrictModel):
+class JobCosts(StrictFileSchemaModel):
     """The kernel's costs at the start and at the end of a job."""
 
     start_cycles: int = Field(default=0, ge=0)
@@ -66,7 +66,7 @@ class JobCosts(StrictModel):
     """For each task of the set: the kernel walks through the sleeping tasks to insert the one that goes to sleep."""
 
 
-class MaskingTimes(StrictModel):
+class MaskingTimes(StrictFileSchemaModel):
     """The longest times for which the kernel delays its tick."""
 
     masked_cycles: int = Field(default=0, ge=0)
@@ -74,7 +74,7 @@ class MaskingTimes(StrictModel):
     """The longest observed wait of a release for a call of a less urgent task, besides the cost of its tick."""
 
 
-class EventCosts(StrictModel):
+class EventCosts(StrictFileSchemaModel):
     """The costs of tasks that an interrupt's semaphore releases, and of work under locks, in cycles."""
 
     handler_cycles: int = Field(default=0, ge=0)
@@ -94,7 +94,7 @@ class EventCosts(StrictModel):
     """The handler that switches in such a call."""
 
 
-class SendCosts(StrictModel):
+class SendCosts(StrictFileSchemaModel):
     """The costs of a call with which a task releases another one, in cycles.
     They are the largest of those for semaphores, messages and notifications.
     """
@@ -107,7 +107,7 @@ class SendCosts(StrictModel):
     """The handler that switches in such a call."""
 
 
-class TimerCosts(StrictModel):
+class TimerCosts(StrictFileSchemaModel):
     """The costs of the kernel's timer task around the function of a timer, in cycles."""
 
     start_cycles: int = Field(default=0, ge=0)
@@ -116,7 +116,7 @@ class TimerCosts(StrictModel):
     """From the last instruction of the function to the handler that switches away from the timer task."""
 
 
-class MulticoreCosts(StrictModel):
+class MulticoreInterferenceCosts(StrictFileSchemaModel):
     """The costs that several cores cause to each other.
     If `cores` is above 1, all values of the file were measured with so many.
     """
@@ -140,7 +140,7 @@ class MulticoreCosts(StrictModel):
     tick_core: int = Field(default=0, ge=0)
 
 
-class LinearCostFit(StrictModel):
+class LinearOverheadFit(StrictFileSchemaModel):
     """A line fitted to a cost, with its residuals. `model` is in words, `base` and `slope` in cycles."""
 
     name: str
@@ -154,7 +154,7 @@ class LinearCostFit(StrictModel):
     largest_observed: int
 
 
-class KernelOverheads(StrictModel):
+class KernelOverheads(StrictFileSchemaModel):
     """The content of a file of kernel overheads. Times are in cycles of `clock_hz`."""
 
     kernel: str = ""
@@ -165,23 +165,23 @@ class KernelOverheads(StrictModel):
     deviations: Mapping[str, str] = Field(default_factory=dict)
     """The conformance checks that the kernel fails as its kernel.toml declares, with the observation and the reason."""
     tick: TickCosts
-    switch: SwitchCosts
+    switch: TaskSwitchCosts
     interrupt: InterruptCosts = InterruptCosts()
     job: JobCosts = JobCosts()
     masks: MaskingTimes = MaskingTimes()
     events: EventCosts | None = None
     sends: SendCosts | None = None
     timers: TimerCosts | None = None
-    smp: MulticoreCosts = MulticoreCosts()
+    smp: MulticoreInterferenceCosts = MulticoreInterferenceCosts()
     equals: Literal["", "fifo", "slices", "any"] = ""
     """How the kernel was observed to order equals: by their releases (fifo), in turns by the tick (slices), otherwise
     (any)."""
     operations: Mapping[str, int] = Field(default_factory=dict)
     """The longest call of each operation, by object, operation and outcome: `mutex_lock_free`."""
-    fit: tuple[LinearCostFit, ...] = ()
+    fit: tuple[LinearOverheadFit, ...] = ()
 
     @property
-    def additional_cycles_of_switching_tick(self) -> int:
+    def extra_cycles_of_task_switching_tick(self) -> int:
         """Returns the additional cycles of a tick that switches to another task."""
         by_handler = self.interrupt.entry_cycles + max(self.switch.up_cycles, self.switch.from_idle_cycles)
         return by_handler if self.tick.switch_cycles is None else self.tick.switch_cycles

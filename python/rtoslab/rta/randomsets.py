@@ -247,7 +247,7 @@ def kernel_objects_that_can_release_tasks(firmware: TaskSetFirmware) -> tuple[Ca
     return tuple(carrier for carrier, service in needed.items() if services[service])
 
 
-def random_sending_task_set(random: Random, firmware: TaskSetFirmware) -> IntegerTimeTaskSet:
+def random_task_set_with_release_chains(random: Random, firmware: TaskSetFirmware) -> IntegerTimeTaskSet:
     """Returns a random task set in which tasks release other tasks, in chains of two to five, beside interrupts,
     sections, masks and late releases by the tick.
     """
@@ -262,7 +262,7 @@ def random_sending_task_set(random: Random, firmware: TaskSetFirmware) -> Intege
     tasks = list(system.tasks)
     order = random.sample(range(len(tasks)), len(tasks))
     groups = [order]
-    if firmware.has_two_kernels or (firmware.is_smp and random.random() < 0.5):  # chains stay on one core
+    if firmware.does_each_core_run_own_kernel or (firmware.is_smp and random.random() < 0.5):  # chains stay on one core
         groups = [[at for at in order if tasks[at].core == core] for core in range(firmware.core_count)]
     for group in groups:
         while len(group) > 1:
@@ -291,7 +291,7 @@ def _system_with_random_curves(random: Random, system: IntegerTimeTaskSet) -> In
         curves[handler.name] = tuple(sorted(curve, key=lambda pair: pair[1]))
     by_name = {task.name: task for task in system.tasks}
 
-    def task_with_chain_arrivals(task: IntegerTimeTask) -> IntegerTimeTask:
+    def task_with_arrivals_of_release_chain(task: IntegerTimeTask) -> IntegerTimeTask:
         """Returns the task with the arrivals of the interrupt at the begin of its chain."""
         first = by_name[preceding_tasks_in_release_chain(task, by_name)[-1]] if task.sender else task
         curve = curves.get(first.released_by, ())
@@ -305,7 +305,7 @@ def _system_with_random_curves(random: Random, system: IntegerTimeTaskSet) -> In
 
     tasks = (
         replace(task, jitter=0) if task.released_by in curves else task
-        for task in map(task_with_chain_arrivals, system.tasks)
+        for task in map(task_with_arrivals_of_release_chain, system.tasks)
     )
     return replace(system, tasks=tuple(tasks), interrupts=tuple(map(add_arrival_curve_to_interrupt, system.interrupts)))
 
@@ -316,16 +316,18 @@ def random_timer_task_set(random: Random, firmware: TaskSetFirmware) -> IntegerT
     """
     places: list[int] = []
     while not places:
-        system = random_sending_task_set(random, firmware)
+        system = random_task_set_with_release_chains(random, firmware)
         places = [at for at, task in enumerate(system.tasks) if task.is_tick_released and task.core == 0]
-    system = _system_with_random_timers(random, system, places)
+    system = _task_set_with_random_timers(random, system, places)
     others = [at for at, task in enumerate(system.tasks) if task.is_tick_released and task.core == 1]
-    if firmware.has_two_kernels and others and random.random() < 0.7:
-        system = _system_with_random_timers(random, system, others)
+    if firmware.does_each_core_run_own_kernel and others and random.random() < 0.7:
+        system = _task_set_with_random_timers(random, system, others)
     return system
 
 
-def _system_with_random_timers(random: Random, system: IntegerTimeTaskSet, places: Sequence[int]) -> IntegerTimeTaskSet:
+def _task_set_with_random_timers(
+    random: Random, system: IntegerTimeTaskSet, places: Sequence[int]
+) -> IntegerTimeTaskSet:
     """Returns the system with one to four of the tasks with these indices as timers of one kernel."""
     chosen = random.sample(places, min(len(places), random.randint(1, TIMERS)))
     priority = random.choice([task.priority for task in system.tasks])
@@ -348,7 +350,7 @@ def random_fan_in_fan_out_task_set(random: Random, firmware: TaskSetFirmware) ->
         system = (
             random_timer_task_set(random, firmware)
             if random.random() < 0.5
-            else random_sending_task_set(random, firmware)
+            else random_task_set_with_release_chains(random, firmware)
         )
         tasks = {task.name: replace(task, sender="") for task in system.tasks}
         roots = [task.name for task in system.tasks if task.is_tick_released and not task.gives and not task.is_timer]
@@ -356,7 +358,7 @@ def random_fan_in_fan_out_task_set(random: Random, firmware: TaskSetFirmware) ->
             tasks = _add_second_releasing_task(random, tasks, name)
         receivers = sorted({name for task in tasks.values() for name in task.gives})
         for name in random.sample(receivers, min(len(receivers), random.randint(0, 2))):
-            tasks = _tasks_with_second_sender(random, tasks, name)
+            tasks = _tasks_with_second_releasing_task(random, tasks, name)
         try:
             return replace(system, tasks=split_tasks_by_releasing_task([*tasks.values()], "the random set"))
         except TaskSetError:
@@ -382,7 +384,7 @@ def _add_second_releasing_task(
     }
 
 
-def _tasks_with_second_sender(
+def _tasks_with_second_releasing_task(
     random: Random, tasks: dict[str, IntegerTimeTask], name: str
 ) -> dict[str, IntegerTimeTask]:
     """Returns the tasks with one that a second task releases too, all by messages, if there is such a task."""

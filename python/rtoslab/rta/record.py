@@ -136,7 +136,7 @@ class TaskSetTrace:
             return self.origin + arrivals[number] if number < len(arrivals) else None
         return self.origin + row.job_arrival_and_release_ticks(number)[0] * self.tick_cycles
 
-    def task_that_executes_jobs_of(self, task: int) -> int:
+    def index_of_task_that_executes_jobs(self, task: int) -> int:
         """Returns the index of the task that executes a task's jobs: of all timers, that of the first timer."""
         if not self.rows[task].is_timer:
             return task

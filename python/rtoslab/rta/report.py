@@ -7,7 +7,7 @@ from rtoslab.reports import Deviations, ReportDocument, ReportSection, TableData
 from rtoslab.rta import study_charts as plots
 from rtoslab.rta.charges import MODEL_NAMES, KernelOverheadAccountingModel
 from rtoslab.rta.overheads import KernelOverheads
-from rtoslab.rta.prices import LedgerEntryCosts
+from rtoslab.rta.prices import CycleLedgerEntryCosts
 from rtoslab.rta.tables import (
     chain_latencies_table,
     fitted_overheads_table,
@@ -32,7 +32,7 @@ def task_set_report(study: TaskSetStudy) -> ReportDocument:
     sections = [
         ReportSection("bounds", "Bounds", study.notes, plots.charts_with_data(plots.model_pessimism_chart(study)),
                 _response_time_bound_tables(study)),
-        *_observed_run_sections(study),
+        *_report_sections_on_observed_run(study),
         *_tick_comparison_sections(study),
         ReportSection("growth", "Sensitivity", (), (),
                 tuple(filter(None, (sensitivity_table(study), overhead_costs_table(study))))),
@@ -107,7 +107,7 @@ def _response_time_bound_tables(study: TaskSetStudy) -> tuple[TableData, ...]:
     )
 
 
-def _observed_run_sections(study: TaskSetStudy) -> list[ReportSection]:
+def _report_sections_on_observed_run(study: TaskSetStudy) -> list[ReportSection]:
     """Returns the report's sections on the observed run. Empty without one."""
     check, table = study.check, observed_responses_table(study)
     if check is None or table is None:
@@ -124,13 +124,13 @@ def _tick_comparison_sections(study: TaskSetStudy) -> list[ReportSection]:
     if check is None or overheads is None:
         return []
     us = study.system.microseconds_of_cycles
-    taken, prices = check.tick_interruptions_of_work_or_idle, LedgerEntryCosts(overheads)
+    taken, prices = check.tick_interruptions_of_work_or_idle, CycleLedgerEntryCosts(overheads)
     if not taken:
         return []
     totals = {
         "observed": sum(interruption.cycles for interruption in taken),
         MODEL_NAMES[KernelOverheadAccountingModel.SPLIT_TICK]: sum(
-            prices.interruption_price(interruption) for interruption in taken
+            prices.overhead_cycles_of_interruption(interruption) for interruption in taken
         ),
         MODEL_NAMES[KernelOverheadAccountingModel.WORST_TICK]: sum(
             plots.interruption_cycles_in_worst_tick_model(prices, interruption, len(study.system.tasks))

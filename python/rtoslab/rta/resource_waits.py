@@ -53,12 +53,12 @@ class SharedResources:
         requested = {*resources}
         return [
             task.wcet
-            if task.priority >= priority and self._can_preempt_holder(task, requested)
+            if task.priority >= priority and self._can_task_preempt_resource_holder(task, requested)
             else sum(length for name, length in task.sections if self._priority_ceiling_of_resource(name) >= priority)
             for task in self.remote
         ]
 
-    def _can_preempt_holder(self, task: IntegerTimeTask, resources: Iterable[str]) -> bool:
+    def _can_task_preempt_resource_holder(self, task: IntegerTimeTask, resources: Iterable[str]) -> bool:
         """Whether another core's task can preempt another one of its core that holds one of the resources."""
         return any(
             holder.core == task.core
@@ -288,7 +288,7 @@ class ResourceWaits:
         )
         return max(0, min(by_task, (1 + pauses) * self.sections.once) - self.sections.once)
 
-    def cost_of_requests(self, window: int) -> tuple[int, int]:
+    def cost_of_resource_requests(self, window: int) -> tuple[int, int]:
         """Returns the cost of all requests of a job of the analysed task, if none waits for longer than a window.
         The first value is the longest time for which other cores' tasks delay them, the second one the most of their
         sections that can do so.

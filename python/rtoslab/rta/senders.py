@@ -19,7 +19,7 @@ class UnboundedSendError(Exception):
     """Raised if a task's releases have no bound, because its sender has none. Contains a clause with the reason."""
 
 
-def tasks_with_sender_arrivals(
+def tasks_with_sender_jitter_and_offset(
     tasks: Sequence[IntegerTimeTask], system: IntegerTimeTaskSet, priority: int, latest_sends: Sends
 ) -> list[IntegerTimeTask]:
     """Returns tasks of at least this priority, with the jitter and offset of their releases.

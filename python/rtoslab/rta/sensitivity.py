@@ -12,7 +12,7 @@ from rtoslab.rta.analysis import compute_response_time_bounds
 from rtoslab.rta.bounds import MissingBoundReason, ResponseTimeAnalysis
 from rtoslab.rta.charges import KernelOverheadAccountingModel
 from rtoslab.rta.overheads import KernelOverheads
-from rtoslab.rta.system import IntegerTimeTask, IntegerTimeTaskSet, exact_utilisation, system_in_finer_units
+from rtoslab.rta.system import IntegerTimeTask, IntegerTimeTaskSet, exact_utilisation, task_set_in_finer_time_units
 
 RESOLUTION: Final = 1_000_000
 """Factors are whole multiples of one part in so many."""
@@ -28,7 +28,7 @@ Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class WcetMargin:
+class WcetGrowthMargin:
     """How much the WCETs of a task set may grow until a deadline is missed."""
 
     factor: Fraction
@@ -49,7 +49,7 @@ def find_wcet_sensitivity(
     model: KernelOverheadAccountingModel,
     is_schedulable: bool | None = None,
     progress: Progress = lambda _: None,
-) -> WcetMargin:
+) -> WcetGrowthMargin:
     """Finds by bisection how much the WCETs of a task set may grow. The result is exact to a cycle.
     Every test is one analysis of at most STEPS_PER_BOUND steps a bound.
 
@@ -57,11 +57,11 @@ def find_wcet_sensitivity(
     whatever a shorter search says.
     """
     scale = 1 if overheads is not None else -(-_NANOSECONDS // system.units_per_second)
-    fine = system_in_finer_units(system, scale)
-    search = _MarginSearch(overheads, model, is_schedulable)
+    fine = task_set_in_finer_time_units(system, scale)
+    search = _SchedulabilityMarginSearch(overheads, model, is_schedulable)
     progress("how much all WCETs may grow")
-    now, most = RESOLUTION, max(RESOLUTION, _largest_wcet_factor(fine))
-    parts = search.largest_schedulable_parameter(
+    now, most = RESOLUTION, max(RESOLUTION, _largest_schedulable_wcet_factor(fine))
+    parts = search.largest_schedulable_parameter_value(
         lambda part: _system_with_scaled_wcets(fine, Fraction(part, RESOLUTION)), 0, now, most
     )
     factor, factor_bounded = Fraction(max(parts, 0), RESOLUTION), search.bounded
@@ -70,7 +70,7 @@ def find_wcet_sensitivity(
     for task in fine.tasks_of_image:
         progress(f"how much the WCET of {task.task_name} may grow")
         least = max([1, task.masked, *(length for _, length in task.sections)])
-        wcet = search.largest_schedulable_parameter(
+        wcet = search.largest_schedulable_parameter_value(
             partial(_system_with_task_wcet, fine, task),
             least,
             task.wcet,
@@ -80,10 +80,10 @@ def find_wcet_sensitivity(
             growth[task.task_name] = Fraction(wcet - task.wcet, scale)
         if search.bounded:
             bounded.append(task.task_name)
-    return WcetMargin(factor, factor * load, growth, tuple(bounded), factor_bounded)
+    return WcetGrowthMargin(factor, factor * load, growth, tuple(bounded), factor_bounded)
 
 
-class _MarginSearch:
+class _SchedulabilityMarginSearch:
     """Searches for the largest schedulable variation of one system."""
 
     def __init__(
@@ -92,7 +92,7 @@ class _MarginSearch:
         self.overheads, self.model, self.is_schedulable = overheads, model, is_schedulable
         self.bounded = False
 
-    def largest_schedulable_parameter(
+    def largest_schedulable_parameter_value(
         self, system_for: Callable[[int], IntegerTimeTaskSet], low: int, now: int, high: int
     ) -> int:
         """Returns the largest number in [low, high] whose system is schedulable, provided that all smaller ones are
@@ -122,7 +122,7 @@ def _is_response_time_bound_undecided(analysis: ResponseTimeAnalysis) -> bool:
     )
 
 
-def _largest_wcet_factor(system: IntegerTimeTaskSet) -> int:
+def _largest_schedulable_wcet_factor(system: IntegerTimeTaskSet) -> int:
     """Returns the largest factor by which every WCET stays within its deadline, in parts of RESOLUTION."""
     return min(task.deadline * RESOLUTION // task.wcet for task in system.tasks)
 

@@ -27,13 +27,13 @@ class DisjointCycleIntervals:
 
     def cycles_covered_by_intervals(self, since: int, until: int) -> int:
         """Returns how many cycles of the spans are between two cycles."""
-        indices = self.span_indices_between(since, until)
+        indices = self.spin_wait_indices_between_cycles(since, until)
         if not indices:
             return 0
         whole = self._sums[indices.stop] - self._sums[indices.start]
         return whole - max(0, since - self.begins[indices.start]) - max(0, self.ends[indices.stop - 1] - until)
 
-    def span_indices_between(self, since: int, until: int) -> range:
+    def spin_wait_indices_between_cycles(self, since: int, until: int) -> range:
         """Returns the indices of the spans between two cycles, wholly or in part."""
         return range(bisect_right(self.ends, since), bisect_left(self.begins, until))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rtoslab.footprint import structure_member_offsets
 from rtoslab.rta.firmware import TaskSetFirmware
-from rtoslab.targets import VirtualMachine
+from rtoslab.targets import VirtualBoardMachine
 
 _END_BYTES = 32
 """The bytes checked at the far end of each stack, the size of an exception's frame. A task that has written into them
@@ -12,7 +12,9 @@ has no room for another frame. Not all of them change in an overflow, because un
 frames."""
 
 
-def read_task_stack_ends(machine: VirtualMachine, firmware: TaskSetFirmware, task_blocks: set[int]) -> dict[int, bytes]:
+def read_task_stack_ends(
+    machine: VirtualBoardMachine, firmware: TaskSetFirmware, task_blocks: set[int]
+) -> dict[int, bytes]:
     """Returns the bytes at the far end of each task's stack, by control block.
     Empty for a kernel that does not declare where its stacks are.
     """

@@ -13,7 +13,7 @@ from rtoslab.reports import ChartData
 from rtoslab.rta.board_check import TaskSetBoardCheck
 from rtoslab.rta.charges import MODEL_NAMES, KernelOverheadAccountingModel
 from rtoslab.rta.entries import TaskInterruption
-from rtoslab.rta.prices import LedgerEntryCosts
+from rtoslab.rta.prices import CycleLedgerEntryCosts
 from rtoslab.rta.record import IDLE, TaskSetTrace
 from rtoslab.rta.task_set_study import TaskSetStudy
 from rtoslab.targets import SYSTICK
@@ -104,7 +104,7 @@ def _task_release_cycles_before(trace: TaskSetTrace, task: int, end: int) -> Seq
 
 def _running_spans_of_task(trace: TaskSetTrace, task: int) -> list[tuple[int, int, str]]:
     """Returns the spans in which a task ran: (from, to, "work" inside its job's work, else "kernel for it")."""
-    executing = trace.task_that_executes_jobs_of(task)
+    executing = trace.index_of_task_that_executes_jobs(task)
     ran = [
         (one.end, next_.start)
         for one, next_ in pairwise(trace.handlers)
@@ -132,7 +132,7 @@ def tick_cycles_chart(study: TaskSetStudy, check: TaskSetBoardCheck) -> ChartDat
     if study.overheads is None:
         return None
     us = study.system.microseconds_of_cycles
-    shown, prices = check.tick_interruptions_of_work_or_idle[:_MOST_TICKS], LedgerEntryCosts(study.overheads)
+    shown, prices = check.tick_interruptions_of_work_or_idle[:_MOST_TICKS], CycleLedgerEntryCosts(study.overheads)
     series = {
         "observed": [interruption.cycles for interruption in shown],
         MODEL_NAMES[KernelOverheadAccountingModel.WORST_TICK]: [
@@ -140,7 +140,7 @@ def tick_cycles_chart(study: TaskSetStudy, check: TaskSetBoardCheck) -> ChartDat
             for interruption in shown
         ],
         MODEL_NAMES[KernelOverheadAccountingModel.SPLIT_TICK]: [
-            prices.interruption_price(interruption) for interruption in shown
+            prices.overhead_cycles_of_interruption(interruption) for interruption in shown
         ],
     }
     rows = [
@@ -153,10 +153,10 @@ def tick_cycles_chart(study: TaskSetStudy, check: TaskSetBoardCheck) -> ChartDat
 
 
 def interruption_cycles_in_worst_tick_model(
-    prices: LedgerEntryCosts, interruption: TaskInterruption, tasks: int
+    prices: CycleLedgerEntryCosts, interruption: TaskInterruption, tasks: int
 ) -> int:
     """Returns the cycles that the worst-tick model charges for an interruption, with a release of every task."""
-    return prices.interruption_price(replace(interruption, released=tasks))
+    return prices.overhead_cycles_of_interruption(replace(interruption, released=tasks))
 
 
 def model_pessimism_chart(study: TaskSetStudy) -> ChartData | None:

@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Final
 
 from rtoslab.base import TaskSetError
-from rtoslab.rta.arrival_curves import ArrivalCurve, least_arrival_distance, long_run_arrival_rate
+from rtoslab.rta.arrival_curves import ArrivalCurve, long_run_arrival_rate, shortest_time_between_arrivals
 from rtoslab.rta.taskset import Carrier, Equals, InterruptSpec, Protocol, TaskSet, TaskSpec
 from rtoslab.rta.units import Duration
 
@@ -57,7 +57,7 @@ class IntegerTimeTask:
 
     def least_time_between_arrivals(self, number: int) -> int:
         """Returns the least time from an arrival to the arrival so many later."""
-        return least_arrival_distance(self.curve, number) if self.curve else number * self.period
+        return shortest_time_between_arrivals(self.curve, number) if self.curve else number * self.period
 
     @property
     def is_tick_released(self) -> bool:
@@ -175,7 +175,7 @@ class IntegerTimeTaskSet:
         return -(-units // self.units_per_cycle)
 
 
-def system_in_finer_units(system: IntegerTimeTaskSet, scale: int) -> IntegerTimeTaskSet:
+def task_set_in_finer_time_units(system: IntegerTimeTaskSet, scale: int) -> IntegerTimeTaskSet:
     """Returns the same system in units that are `scale` times shorter."""
     if scale == 1:
         return system

@@ -13,7 +13,7 @@ from rtoslab.rta.arrival_curves import ArrivalCurve
 from rtoslab.rta.bounds import ResponseBound
 from rtoslab.rta.charges import MODEL_NAMES, MODEL_TITLES, KernelOverheadAccountingModel
 from rtoslab.rta.overheads import KernelOverheads
-from rtoslab.rta.sensitivity import STEPS_PER_BOUND, WcetMargin
+from rtoslab.rta.sensitivity import STEPS_PER_BOUND, WcetGrowthMargin
 from rtoslab.rta.system import IntegerTimeInterrupt, IntegerTimeTask, exact_utilisation
 from rtoslab.rta.task_set_study import TaskSetStudy
 from rtoslab.rta.units import WHOLE_FROM_US, microseconds_with_decimals, number_with_decimals
@@ -36,7 +36,7 @@ def response_bounds_table(study: TaskSetStudy) -> TableData:
     )
     rows = []
     for task in study.system.tasks:
-        bound = study.response_time_analysis_of_answer.find_response_bound(task.name)
+        bound = study.analysis_of_schedulability_answer.find_response_bound(task.name)
         rows.append([
             task.name, str(task.priority), _arrivals_text(study, task), _microseconds_text(study, task.wcet),
             _microseconds_text(study, task.deadline),
@@ -47,7 +47,7 @@ def response_bounds_table(study: TaskSetStudy) -> TableData:
             _microseconds_text(study, bound.slack_until_deadline), "yes" if bound.is_deadline_met else "NO",
         ])  # fmt: skip
     for one in (interrupt for interrupt in study.system.interrupts if not interrupt.implied):
-        bound = study.response_time_analysis_of_answer.find_response_bound(one.name)
+        bound = study.analysis_of_schedulability_answer.find_response_bound(one.name)
         rows.append([
             one.name, "interrupt", _arrivals_text(study, one), _microseconds_text(study, one.wcet),
             _microseconds_text(study, one.deadline),
@@ -90,7 +90,7 @@ def _utilisation_sentences(study: TaskSetStudy) -> str:
         loads = [task.long_run_load(task.wcet) for task in system.tasks if task.core == core]
         loads += [interrupt.long_run_load(interrupt.wcet) for interrupt in system.interrupts if interrupt.core == core]
         bounds = [
-            study.response_time_analysis_of_answer.find_response_bound(task.name)
+            study.analysis_of_schedulability_answer.find_response_bound(task.name)
             for task in system.tasks
             if task.core == core
         ]
@@ -113,7 +113,7 @@ def observed_responses_table(study: TaskSetStudy) -> TableData | None:
             f"{task.job_count:,}",
             _microseconds_text(study, round(task.median_response)),
             _microseconds_text(study, task.longest_response or None),
-            _response_bound_text(study, study.response_time_analysis_of_answer.find_response_bound(task.name)),
+            _response_bound_text(study, study.analysis_of_schedulability_answer.find_response_bound(task.name)),
             *(_ratio_as_text(tightness[model].get(task.name)) for model in models),
             str(task.misses),
         ]
@@ -153,20 +153,20 @@ def chain_latencies_table(study: TaskSetStudy) -> TableData | None:
 
 def response_bound_parts_table(study: TaskSetStudy) -> TableData:
     """Returns a table with the parts of each task's bound, by cause."""
-    causes = list(dict.fromkeys(name for task in study.response_time_analysis_of_answer.tasks for name in task.parts))
+    causes = list(dict.fromkeys(name for task in study.analysis_of_schedulability_answer.tasks for name in task.parts))
     rows = [
         [
             task.name,
             *(_microseconds_text(study, task.parts.get(name)) for name in causes),
             _response_bound_text(study, task),
         ]
-        for task in study.response_time_analysis_of_answer.tasks
+        for task in study.analysis_of_schedulability_answer.tasks
     ]
     note = (
         "`waiting` is work that arrived before the worst job, and is subtracted. The other parts add up to the bound."
     )
     return TableData(
-        f"Parts of the bounds ({MODEL_NAMES[study.overhead_model_of_answer]}), us",
+        f"Parts of the bounds ({MODEL_NAMES[study.overhead_model_of_schedulability_answer]}), us",
         ("task", *(f">{name}" for name in causes), ">bound"),
         rows,
         note if "waiting" in causes else "",
@@ -202,7 +202,7 @@ def sensitivity_table(study: TaskSetStudy) -> TableData | None:
             continue
         sign = "+" if growth >= 0 else ""
         percent = f"{sign}{number_with_decimals(100 * growth / task.wcet, 1, math.floor)} %"
-        limit = _grown_wcet_text(study, task.wcet, growth)
+        limit = _wcet_text_after_growth(study, task.wcet, growth)
         rows.append(
             [name, _microseconds_text(study, task.wcet), _microseconds_text_rounded_down(study, growth), limit, percent]
         )
@@ -225,7 +225,7 @@ def _factor_text_rounded_down(factor: Fraction) -> str:
     return number_with_decimals(factor, decimals, math.floor)
 
 
-def _grown_wcet_text(study: TaskSetStudy, wcet: int, growth: Fraction) -> str:
+def _wcet_text_after_growth(study: TaskSetStudy, wcet: int, growth: Fraction) -> str:
     """Returns a grown WCET as text, rounded down."""
     exact, now = (study.system.exact_microseconds(value) for value in (wcet + growth, wcet))
     decimals = 0 if exact >= WHOLE_FROM_US else 1
@@ -234,7 +234,7 @@ def _grown_wcet_text(study: TaskSetStudy, wcet: int, growth: Fraction) -> str:
     return number_with_decimals(exact, decimals, math.floor)
 
 
-def _sensitivity_lower_limits_sentence(grown: WcetMargin) -> str:
+def _sensitivity_lower_limits_sentence(grown: WcetGrowthMargin) -> str:
     """Returns a sentence that names the figures of the sensitivity that are only lower limits. Empty if none is."""
     names = [*(["the factor"] if grown.factor_bounded else []), *grown.bounded_tasks]
     if not names:
@@ -301,18 +301,20 @@ def study_as_json(study: TaskSetStudy) -> dict[str, Any]:
     return {
         "title": study.task_set.title,
         "units_per_second": study.system.units_per_second,
-        "model": study.overhead_model_of_answer.value,
+        "model": study.overhead_model_of_schedulability_answer.value,
         "holds": study.is_schedulable,
         "answer": study.schedulability_answer_sentences(),
         "notes": [*study.notes, *(check.notes if check is not None else ())],
         "overheads": study.overheads.model_dump(mode="json") if study.overheads is not None else None,
         "bounds": {
-            model.value: {bound.name: _bound_as_json(study, bound) for bound in (*item.tasks, *item.interrupts)}
+            model.value: {
+                bound.name: _response_time_bound_as_json(study, bound) for bound in (*item.tasks, *item.interrupts)
+            }
             for model, item in study.analyses.items()
         },
         "costs_us": {task: {name: study.system.to_microseconds(value) for name, value in item.items()}
                      for task, item in study.costs.items()},
-        **_sensitivity_as_json(study),
+        **_schedulability_sensitivity_as_json(study),
         "chains": {
             chain.name: {
                 "latency_us": None if chain.latency is None else study.system.to_microseconds(chain.latency),
@@ -326,7 +328,7 @@ def study_as_json(study: TaskSetStudy) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _sensitivity_as_json(study: TaskSetStudy) -> dict[str, Any]:
+def _schedulability_sensitivity_as_json(study: TaskSetStudy) -> dict[str, Any]:
     """Returns the sensitivity of a study as a JSON object."""
     grown = study.sensitivity
     if grown is None:
@@ -343,7 +345,7 @@ def _system_units_to_microseconds(study: TaskSetStudy, units: int | None) -> flo
     return None if units is None else study.system.to_microseconds(units)
 
 
-def _bound_as_json(study: TaskSetStudy, bound: ResponseBound) -> dict[str, Any]:
+def _response_time_bound_as_json(study: TaskSetStudy, bound: ResponseBound) -> dict[str, Any]:
     """Returns a response-time bound as a JSON object."""
     us = study.system.to_microseconds
     return {

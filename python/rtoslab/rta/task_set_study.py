@@ -12,9 +12,9 @@ from rtoslab.rta.bounds import ResponseBound, ResponseTimeAnalysis
 from rtoslab.rta.chains import ChainBound, chain_latency_bound, longest_observed_chain_latency
 from rtoslab.rta.charges import INVERSION_OPERATIONS, SECTION_OPERATIONS, KernelOverheadAccountingModel
 from rtoslab.rta.overheads import KernelOverheads
-from rtoslab.rta.prices import OverheadExcess
+from rtoslab.rta.prices import KernelOverheadExcess
 from rtoslab.rta.senders import preceding_tasks_in_release_chain
-from rtoslab.rta.sensitivity import Progress, WcetMargin, find_wcet_sensitivity
+from rtoslab.rta.sensitivity import Progress, WcetGrowthMargin, find_wcet_sensitivity
 from rtoslab.rta.system import IntegerTimeTask, IntegerTimeTaskSet, convert_to_integer_task_set
 from rtoslab.rta.taskset import TaskSet
 from rtoslab.rta.units import microseconds_with_decimals
@@ -32,7 +32,7 @@ class TaskSetStudy:
     analyses: Mapping[KernelOverheadAccountingModel, ResponseTimeAnalysis]
     """The analysis by each model. Without overheads, only that of the model without overheads."""
     notes: tuple[str, ...]
-    sensitivity: WcetMargin | None = None
+    sensitivity: WcetGrowthMargin | None = None
     """None until it is computed: it takes hundreds of analyses."""
     costs: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """By task and component of the overhead, by how much the bound is lower without the component."""
@@ -41,7 +41,7 @@ class TaskSetStudy:
     """Another source's overheads, which tables show next to these."""
 
     @property
-    def overhead_model_of_answer(self) -> KernelOverheadAccountingModel:
+    def overhead_model_of_schedulability_answer(self) -> KernelOverheadAccountingModel:
         """Returns the overhead model on which the answer rests."""
         return (
             KernelOverheadAccountingModel.SPLIT_TICK
@@ -50,15 +50,15 @@ class TaskSetStudy:
         )
 
     @property
-    def response_time_analysis_of_answer(self) -> ResponseTimeAnalysis:
+    def analysis_of_schedulability_answer(self) -> ResponseTimeAnalysis:
         """Returns the response-time bounds on which the answer rests."""
-        return self.analyses[self.overhead_model_of_answer]
+        return self.analyses[self.overhead_model_of_schedulability_answer]
 
     @property
     def tasks_over_bound(self) -> list[str]:
         """Returns the names of the tasks and chains that took longer in the run than their bound."""
         return (
-            [*self.check.tasks_over_bound(self.response_time_analysis_of_answer), *self.chains_over_bound]
+            [*self.check.tasks_over_bound(self.analysis_of_schedulability_answer), *self.chains_over_bound]
             if self.check is not None
             else []
         )
@@ -67,7 +67,7 @@ class TaskSetStudy:
     def task_chain_latency_bounds(self) -> list[ChainBound]:
         """Returns the latency bounds of the chains of tasks."""
         return [
-            chain_latency_bound(chain, self.system, self.response_time_analysis_of_answer)
+            chain_latency_bound(chain, self.system, self.analysis_of_schedulability_answer)
             for chain in self.system.chains
         ]
 
@@ -89,7 +89,7 @@ class TaskSetStudy:
         return [name for name, longest in seen if None not in (longest, bounds[name]) and longest > bounds[name]]  # type: ignore[operator]
 
     @property
-    def kernel_entries_above_charge(self) -> list[OverheadExcess]:
+    def kernel_entries_above_charge(self) -> list[KernelOverheadExcess]:
         """Returns the kernel's activities in the run that took longer than the overheads charge, the worst first."""
         return (
             self.check.kernel_entries_above_charge(self.overheads)
@@ -98,7 +98,7 @@ class TaskSetStudy:
         )
 
     @property
-    def unknown_multicore_costs(self) -> list[str]:
+    def multicore_costs_without_measurement(self) -> list[str]:
         """Returns the costs of several cores that the overheads lack, so that no positive answer is possible.
         A yes without them would be a guess.
         """
@@ -110,7 +110,7 @@ class TaskSetStudy:
     def is_schedulability_undecided(self) -> bool:
         """Whether some bounds are unknown, while no deadline is known to be missed and no observation contradicts a
         bound."""
-        bounds = (*self.response_time_analysis_of_answer.tasks, *self.response_time_analysis_of_answer.interrupts)
+        bounds = (*self.analysis_of_schedulability_answer.tasks, *self.analysis_of_schedulability_answer.interrupts)
         missed = any(bound.can_deadline_be_missed for bound in bounds) or any(
             chain.can_deadline_be_missed for chain in self.task_chain_latency_bounds
         )
@@ -124,16 +124,16 @@ class TaskSetStudy:
     @property
     def is_schedulable(self) -> bool:
         """Whether the bounds meet every deadline, and no observation contradicts them."""
-        if self.unknown_multicore_costs:
+        if self.multicore_costs_without_measurement:
             return False
-        met = self.response_time_analysis_of_answer.is_schedulable and all(
+        met = self.analysis_of_schedulability_answer.is_schedulable and all(
             chain.is_deadline_met for chain in self.task_chain_latency_bounds
         )
         return met and not self.tasks_over_bound and not self.kernel_entries_above_charge
 
     def schedulability_answer_sentences(self) -> list[str]:
         """Returns the answer in sentences: whether the task set is schedulable, and why."""
-        analysis = self.response_time_analysis_of_answer
+        analysis = self.analysis_of_schedulability_answer
         bounds = [*analysis.tasks, *analysis.interrupts]
         exceeded, uncovered = self.tasks_over_bound, self.kernel_entries_above_charge
         if exceeded:
@@ -157,10 +157,9 @@ class TaskSetStudy:
         ]
         if analysis.is_schedulable and late:
             return late
-        if analysis.is_schedulable and self.unknown_multicore_costs:
-            left_out = (
-                f"the overheads do not contain {', '.join(self.unknown_multicore_costs)}, which the bounds leave out"
-            )
+        if analysis.is_schedulable and self.multicore_costs_without_measurement:
+            costs = ", ".join(self.multicore_costs_without_measurement)
+            left_out = f"the overheads do not contain {costs}, which the bounds leave out"
             advice = "save the overheads (--save-overheads), add it to the file, and use it with --overheads"
             return [f"No answer: every bound is below its deadline, but {left_out}; {advice}."]
         if analysis.is_schedulable:
@@ -227,11 +226,11 @@ def study_task_set(task_set: TaskSet, overheads: KernelOverheads | None, clock_h
 
 def add_sensitivity_to_study(study: TaskSetStudy, progress: Progress = lambda _: None) -> TaskSetStudy:
     """Returns the study with its sensitivity and the cost of each overhead added, which takes hundreds of analyses."""
-    system, overheads, holds = study.system, study.overheads, study.response_time_analysis_of_answer.is_schedulable
-    grown = find_wcet_sensitivity(system, overheads, study.overhead_model_of_answer, holds, progress)
+    system, overheads, holds = study.system, study.overheads, study.analysis_of_schedulability_answer.is_schedulable
+    grown = find_wcet_sensitivity(system, overheads, study.overhead_model_of_schedulability_answer, holds, progress)
     progress("what each overhead costs")
     by_task = (
-        response_increase_per_overhead_part(system, overheads, study.overhead_model_of_answer)
+        response_increase_per_overhead_part(system, overheads, study.overhead_model_of_schedulability_answer)
         if overheads is not None
         else {}
     )
@@ -249,7 +248,7 @@ def compute_task_set_study(
     else:
         system, observed_overheads = _order_equal_priority_tasks_as_observed(system, overheads)
         notes += observed_overheads
-        system, late = system_with_tick_releases(system, overheads.tick.period_cycles * system.units_per_cycle)
+        system, late = task_set_with_tick_releases(system, overheads.tick.period_cycles * system.units_per_cycle)
         if late:
             notes.append(
                 f"These tasks are released by the tick, up to one tick after their period begins: {', '.join(late)}."
@@ -302,7 +301,7 @@ def _order_equal_priority_tasks_as_observed(
     return replace(system, equals="any"), [note]
 
 
-def system_with_tick_releases(system: IntegerTimeTaskSet, tick: int) -> tuple[IntegerTimeTaskSet, list[str]]:
+def task_set_with_tick_releases(system: IntegerTimeTaskSet, tick: int) -> tuple[IntegerTimeTaskSet, list[str]]:
     """Returns the system with tasks released by the tick, and the names of those that it releases late.
 
 

@@ -73,7 +73,7 @@ class CriticalSectionSpec:
 
 
 @dataclass(frozen=True, slots=True)
-class ArrivalLimit:
+class JobArrivalLimit:
     """The most arrivals in any window of a length, as the file states it."""
 
     count: int
@@ -104,7 +104,7 @@ class TaskSpec:
     gives: tuple[str, ...] = ()
     """The tasks that each job releases with its last actions, in this order."""
     gives_by: Carrier = "semaphore"
-    arrivals: tuple[ArrivalLimit, ...] = ()
+    arrivals: tuple[JobArrivalLimit, ...] = ()
     """The limits of its arrivals, instead of a period. `period` is then the shortest window."""
 
 
@@ -122,7 +122,7 @@ class InterruptSpec:
     core: int = 0
     gives: str = ""
     """The task waiting for the semaphore that the handler gives at its end. Empty: it gives none."""
-    arrivals: tuple[ArrivalLimit, ...] = ()
+    arrivals: tuple[JobArrivalLimit, ...] = ()
     """The limits of its arrivals, instead of a period. `period` is then the shortest window."""
 
 
@@ -344,7 +344,7 @@ def _parse_interrupt_table(row: Mapping[str, Any], number_: int, source: str) ->
     return InterruptSpec(_parse_table_name(row, where), period, wcet, deadline, jitter, core, gives, arrivals)
 
 
-def _parse_arrival_limits(row: Mapping[str, Any], where: str) -> tuple[ArrivalLimit, ...]:
+def _parse_arrival_limits(row: Mapping[str, Any], where: str) -> tuple[JobArrivalLimit, ...]:
     """Returns the limits of arrivals of one table, the shortest window first. Raises TaskSetError."""
     limits = []
     for table in _toml_tables_under_key(row, "arrivals", where):
@@ -355,7 +355,7 @@ def _parse_arrival_limits(row: Mapping[str, Any], where: str) -> tuple[ArrivalLi
         count = _parse_whole_number(table, "count", f"{where}, arrivals", None)
         if not 0 < count <= MAX_ARRIVAL_COUNT:
             raise TaskSetError(f"{where}: a count of arrivals is {count}; it must be from 1 to {MAX_ARRIVAL_COUNT:,}.")
-        limits.append(ArrivalLimit(count, window))
+        limits.append(JobArrivalLimit(count, window))
     if len({limit.window.in_cycles for limit in limits}) > 1:
         raise TaskSetError(f"{where}: some windows of its arrivals are in cycles and some are not; use one of both.")
     return tuple(sorted(limits, key=lambda limit: limit.window.value))
@@ -385,7 +385,7 @@ def _parse_critical_section(row: Mapping[str, Any], where: str) -> CriticalSecti
 
 
 def _parse_task_times(
-    row: Mapping[str, Any], where: str, arrivals: tuple[ArrivalLimit, ...] = ()
+    row: Mapping[str, Any], where: str, arrivals: tuple[JobArrivalLimit, ...] = ()
 ) -> tuple[Duration, Duration, Duration]:
     """Returns period, WCET and deadline of a task. The deadline is the period unless it is given.
     With limits of arrivals, the period is their shortest window.

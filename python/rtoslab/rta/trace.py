@@ -38,7 +38,7 @@ from rtoslab.targets import (
     SYSTICK,
     IdleInHandlerEventFilter,
     OmittedTaskPointerWriteInserter,
-    VirtualMachine,
+    VirtualBoardMachine,
     current_task_addresses,
     task_switching_exceptions,
 )
@@ -108,7 +108,7 @@ def run_task_set(
         raise
     for part in parts:
         _require_no_full_queue(part)
-    trace = merge_core_traces(rows, lines, parts) if firmware.has_two_kernels else parts[0]
+    trace = merge_core_traces(rows, lines, parts) if firmware.does_each_core_run_own_kernel else parts[0]
     if has_lost_interrupt(trace, end - firmware.tick_cycles):
         raise LostInterruptError
     return trace
@@ -118,14 +118,14 @@ def _image_table_rows_by_kernel(
     firmware: TaskSetFirmware, rows: Sequence[TaskRow], lines: Sequence[InterruptLine]
 ) -> list[tuple[Sequence[TaskRow], Sequence[InterruptLine]]]:
     """Returns the tasks and interrupts of each kernel."""
-    if not firmware.has_two_kernels:
+    if not firmware.does_each_core_run_own_kernel:
         return [(rows, lines)]
     return [image_table_rows_of_core(rows, lines, core) for core in range(firmware.core_count)]
 
 
 def _board_events_by_kernel(firmware: TaskSetFirmware, events: npt.NDArray[np.void]) -> list[npt.NDArray[np.void]]:
     """Returns the events of each kernel. Those of a kernel with a core of its own are shown as those of core 0."""
-    if not firmware.has_two_kernels:
+    if not firmware.does_each_core_run_own_kernel:
         return [events]
     parts = [events[events["core"] == core] for core in range(firmware.core_count)]
     for part in parts:
@@ -218,7 +218,7 @@ def _record_board_events(
     ticks: int,
     lines: Sequence[InterruptLine] = (),
     origins: Sequence[int] | None = None,
-    machine: VirtualMachine | None = None,
+    machine: VirtualBoardMachine | None = None,
     *,
     with_locks: bool = True,
 ) -> tuple[npt.NDArray[np.void], int]:
@@ -232,13 +232,13 @@ def _record_board_events(
         cast("ObservedMachine", machine).observe(True, events=True)  # for the locks
     used = [0] * firmware.core_count
     for line in lines:
-        kernel = line.core if firmware.has_two_kernels else 0
+        kernel = line.core if firmware.does_each_core_run_own_kernel else 0
         number = firmware.interrupt_exception_numbers[used[kernel]]
         used[kernel] += 1
         for cycle in line.raised:
             machine.inject_exception((origins[kernel] if origins else 0) + cycle, number, line.core)
     running: dict[int, int] = {}
-    if not firmware.has_two_kernels:
+    if not firmware.does_each_core_run_own_kernel:
         words = current_task_addresses(machine, firmware.kernel, firmware.core_count)
         running = {core: int.from_bytes(machine.read(word, 4), "little") for core, word in words.items()}
     omitted_writes = OmittedTaskPointerWriteInserter(firmware.kernel, running)
@@ -295,7 +295,7 @@ def read_task_set_trace(
             0,
             exceptions,
             writes_before_switch=_is_current_task_written_before_switch(events, 0),
-        ).read_core_events(events)
+        ).read_trace_events_of_core(events)
         return trace
     trace = TaskSetTrace(
         rows,
@@ -314,7 +314,7 @@ def read_task_set_trace(
             core,
             exceptions,
             writes_before_switch=_is_current_task_written_before_switch(mine, core),
-        ).read_core_events(mine)
+        ).read_trace_events_of_core(mine)
     for handled in (trace.jobs, trace.handlers):
         handled.sort(key=lambda job: job.end)
     return trace
@@ -378,7 +378,9 @@ class _TraceReader:
         self.current_ident = IDENT_CURRENT + core
         self.requested_exceptions = exceptions
         self.lines = {exception: at for at, exception in enumerate(lines, 1) if trace.lines}
-        self.tasks_by_block = {block: trace.task_that_executes_jobs_of(task) for block, task in tasks_by_block.items()}
+        self.tasks_by_block = {
+            block: trace.index_of_task_that_executes_jobs(task) for block, task in tasks_by_block.items()
+        }
         self.current = IDLE
         self.writes_before_switch = writes_before_switch
         self.named_task = IDLE  # by the kernel's word. Of one that writes what it chose, not running before the switch
@@ -392,7 +394,7 @@ class _TraceReader:
         self.arrivals: dict[int, list[tuple[int, tuple[int, ...]]]] = {}  # task -> arrival and path of its ended jobs
         self.taken: dict[tuple[int, int], int] = {}  # (task, sender) -> jobs of the task that the sender released
 
-    def read_core_events(self, events: npt.NDArray[np.void]) -> None:
+    def read_trace_events_of_core(self, events: npt.NDArray[np.void]) -> None:
         """Reads all events of the core in the order of time."""
         columns = (events[name].tolist() for name in ("cycle", "value", "id", "kind"))
         for cycle, value, ident, kind in zip(*columns, strict=True):
@@ -409,7 +411,7 @@ class _TraceReader:
                 self._record_work_part_end(cycle, value & _INDEX_MASK)
             elif kind == KIND_EXEC and ident == IDENT_SENT and value < IDENT_LINE and cycle >= self.trace.origin:
                 self.trace.sent.append((cycle, value))
-        self._add_all_unfinished_jobs()
+        self._add_unfinished_jobs_at_run_end()
 
     def _record_handler_entry(self, cycle: int, entry: int, exception: int) -> None:
         """Handles the entry into an exception handler."""
@@ -521,7 +523,7 @@ class _TraceReader:
         arrival = self.trace.job_arrival_cycle(task, number)
         return TaskJob(task, number, end if arrival is None else arrival, begin, end)
 
-    def _add_all_unfinished_jobs(self) -> None:
+    def _add_unfinished_jobs_at_run_end(self) -> None:
         """Adds the jobs that were released but had not ended at the end of the run."""
         if self.has_several_senders:
             self._add_unfinished_jobs_with_senders()

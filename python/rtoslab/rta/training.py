@@ -15,7 +15,7 @@ from rtoslab.rta.randomsets import (
     kernel_objects_that_can_release_tasks,
     random_event_task_set,
     random_fan_in_fan_out_task_set,
-    random_sending_task_set,
+    random_task_set_with_release_chains,
     random_timer_task_set,
 )
 from rtoslab.rta.rows import InterruptLine, JobWorkSegment, TaskReleaseObjectKind, TaskRow, WorkSegmentProtection
@@ -183,11 +183,11 @@ def semaphore_calibration_sets_near_ticks(
         yield rows, 2 * _STEPS + 2, [InterruptLine(rounds, extra, raised, raised)]
 
 
-def systematic_calibration_set_step(firmware: TaskSetFirmware) -> int:
+def systematic_calibration_task_set_stride(firmware: TaskSetFirmware) -> int:
     """Returns which of the systematic training sets are run: each n-th. The others are left out on several cores with
     events, where the observation of locks makes a run ten times as long and random sets show the same costs.
     """
-    return _FEWER if firmware.is_smp and firmware.supports_interrupt_releases else 1
+    return _FEWER if firmware.is_smp and firmware.can_interrupts_release_tasks else 1
 
 
 def semaphore_calibration_sets_on_all_cores(
@@ -317,7 +317,9 @@ def rows_with_task_release(
     return linked
 
 
-def release_calibration_sets_near_ticks(firmware: TaskSetFirmware, work: BusyWork, reach: int) -> Iterator[TrainingSet]:
+def calibration_sets_with_releases_near_ticks(
+    firmware: TaskSetFirmware, work: BusyWork, reach: int
+) -> Iterator[TrainingSet]:
     """Yields training task sets in which ticks come while a task releases another one, by each kind of object.
     The released task is more urgent, or less. With and without a task that this tick releases.
     """
@@ -363,7 +365,7 @@ def random_task_release_calibration_sets(firmware: TaskSetFirmware, work: BusyWo
     """Yields random training task sets in which tasks release each other, with everything else."""
     random = Random(_SEED)  # noqa: S311 (the same sets every time)
     yield from _random_calibration_sets(
-        firmware, work, random, random_sending_task_set, _SEND_SETS // firmware.core_count**2
+        firmware, work, random, random_task_set_with_release_chains, _SEND_SETS // firmware.core_count**2
     )
 
 
@@ -407,7 +409,7 @@ def timer_calibration_sets(firmware: TaskSetFirmware, work: BusyWork) -> Iterato
         yield rows, _MIXED_TICKS // 2, []
 
 
-def random_timer_calibration_sets(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[TrainingSet]:
+def random_calibration_task_sets_with_timers(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[TrainingSet]:
     """Yields random training task sets with timers, and with everything else."""
     random = Random(_SEED)  # noqa: S311 (the same sets every time)
     yield from _random_calibration_sets(

@@ -59,7 +59,7 @@ def longest_response_in_busy_period(
     worst, parts, window, steps = -1, {"own": 0}, 1, 0
     repeats = _job_count_until_repetition(demand)
     # No window is shorter than if the others took their share evenly: from there it is few steps, near 100 % too.
-    competing = Fraction(1) if demand.phases else demand.competing_utilisation()
+    competing = Fraction(1) if demand.phases else demand.utilisation_of_competing_tasks()
     for finished in range(max_steps):
         if finished == repeats:
             return worst, parts
@@ -68,18 +68,18 @@ def longest_response_in_busy_period(
             window = max(window, math.ceil(own / (1 - competing)))
         arrival = first_arrival + task.least_time_between_arrivals(finished)
         limit = None if response_limit is None else arrival + response_limit
-        window, length, steps = shortest_window_with_jobs(
+        window, length, steps = shortest_time_window_for_demand(
             demand, window, finished, steps, max_steps=max_steps, limit=limit
         )
         if window - arrival > worst:
             worst, parts = window - arrival, {**length, "waiting": -arrival}
         if limit is not None and window > limit:
             return worst, parts
-        end = window + demand.cost_from_work_end_to_next_job
+        end = window + demand.overhead_between_consecutive_jobs
         if demand.has_sender_or_receiver:
             # What its own job releases may run before the job's end: the busy period is longer than one call.
             whole = replace(demand, until=DemandWindowEndInstant.NEXT_JOB)
-            end, _, steps = shortest_window_with_jobs(whole, window, finished, steps, max_steps=max_steps)
+            end, _, steps = shortest_time_window_for_demand(whole, window, finished, steps, max_steps=max_steps)
         if end <= first_arrival + task.least_time_between_arrivals(finished + 1) - task.jitter:
             return worst, parts
     raise NoBoundError
@@ -98,7 +98,7 @@ def _job_count_until_repetition(demand: CompetingProcessorDemand) -> int | None:
     return math.lcm(*periods) // demand.task.period
 
 
-def shortest_window_with_jobs(
+def shortest_time_window_for_demand(
     demand: CompetingProcessorDemand,
     window: int,
     finished_jobs: int,
@@ -148,7 +148,7 @@ def _longest_busy_period(demand: CompetingProcessorDemand, max_steps: int) -> in
     while steps < max_steps:
         steps += 1
         jobs = max_arrivals_of_periodic_task(window, task.period, task.jitter)
-        total = sum(demand.demand_in_window(window, jobs - 1).values()) + demand.cost_from_work_end_to_next_job
+        total = sum(demand.demand_in_window(window, jobs - 1).values()) + demand.overhead_between_consecutive_jobs
         if total <= window:
             return window
         window = total

@@ -73,7 +73,7 @@ def make_new_folder(
     )
     if kind == "benchmark":
         beside[catalogue.root / _MUTANTS / f"{name}.toml"] = _bytes_without_placeholders(
-            _read_template(_TEMPLATES / "mutants.toml"), replacements
+            _read_scaffold_template_text(_TEMPLATES / "mutants.toml"), replacements
         )
     for place in (target, *beside):
         if place.exists():
@@ -123,7 +123,7 @@ def _fill_catalogue_folder_template(template: Path, replacements: dict[str, str]
     paths = sorted(path for path in template.rglob("*") if path.is_file())
     return {
         Path(_replace_placeholders(str(path.relative_to(template)), replacements)): _bytes_without_placeholders(
-            _read_template(path), replacements
+            _read_scaffold_template_text(path), replacements
         )
         for path in paths
     }
@@ -139,7 +139,7 @@ def _bytes_without_placeholders(text: str, replacements: dict[str, str]) -> byte
     return _replace_placeholders(text, replacements).encode()
 
 
-def _read_template(path: Path) -> str:
+def _read_scaffold_template_text(path: Path) -> str:
     """Returns the text of a template's file. Raises CatalogueError."""
     return read_text(path, "the template", CatalogueError)
 

@@ -20,9 +20,9 @@ from rtoslab.stability.builds import (
     VERSION,
     BuildVariationFactor,
     KernelBuild,
-    builds_to_examine,
-    configuration_changed_by_build,
+    config_changes_of_kernel_build,
     factor_level_of_build,
+    kernel_builds_for_claim_stability,
     varied_build_factors_of_paper,
 )
 
@@ -53,7 +53,7 @@ class StatementStabilityPlan:
         return tuple(point for row in self.rows for point in row.points)
 
 
-def plan_statement_stability_measurements(
+def plan_paper_claim_stability_points(
     catalogue: Catalogue,
     paper: PaperFolder,
     placements: int,
@@ -70,7 +70,7 @@ def plan_statement_stability_measurements(
     """
     factors = varied_build_factors_of_paper(catalogue, paper)
     factors = tuple(factor for factor in factors if with_switches or factor.name != SWITCH)
-    builds = tuple(builds_to_examine(factors))
+    builds = tuple(kernel_builds_for_claim_stability(factors))
     suites = {authors: points_of_paper_suites(catalogue, paper, authors=authors) for authors in (True, False)}
     maker = _BuildMeasurementPlanner(catalogue, paper, placements)
     members = []
@@ -106,7 +106,7 @@ class _BuildMeasurementPlanner:
     ) -> dict[str, str] | None:
         """Returns the configuration keys that a build sets for a point's kernel. None if the kernel cannot be built
         so."""
-        return configuration_changed_by_build(
+        return config_changes_of_kernel_build(
             self._catalogue, build, factors, plain.kernel, self.kernel_name_in_paper(plain)
         )
 
@@ -114,12 +114,12 @@ class _BuildMeasurementPlanner:
         """Returns the number of the row for a point with changed settings. None if it cannot be built so."""
         key = f"{plain!r} {sorted(changes.items())}"
         if key not in self._numbers:
-            row = self._plan_build_over_placements(plain, changes)
+            row = self._plan_build_over_code_placements(plain, changes)
             self._numbers[key] = None if row is None else len(self.rows)
             self.rows += [] if row is None else [row]
         return self._numbers[key]
 
-    def _plan_build_over_placements(
+    def _plan_build_over_code_placements(
         self, plain: PlannedPoint, changes: Mapping[str, str]
     ) -> PlannedBuildInCodePlacements | None:
         """Returns a point with changed settings in all its placements. None if it cannot be built so."""
@@ -191,7 +191,7 @@ def selectors_of_paper_statements(paper: PaperFolder) -> list[Selector]:
     selectors: list[Selector] = []
     for claim in paper.claims:
         if claim.kind != "not computed":
-            selectors += claim_selectors(claim)
+            selectors += value_selectors_of_paper_claim(claim)
     for substitute in paper.facts.substitute:
         metrics = {str(metric) for place in selectors for metric in _names_as_list(place.get("metric"))}
         if substitute.metric in metrics:
@@ -199,7 +199,7 @@ def selectors_of_paper_statements(paper: PaperFolder) -> list[Selector]:
     return selectors
 
 
-def claim_selectors(claim: PaperClaim) -> list[Selector]:
+def value_selectors_of_paper_claim(claim: PaperClaim) -> list[Selector]:
     """Returns the coordinates of the values that one statement of a paper needs."""
     selectors: list[Selector] = []
     for case in claim.cases:
@@ -222,7 +222,7 @@ def _may_point_provide_selected_value(
         return "instrument" not in selector
     if "instrument" in selector and point.instrument not in _names_as_list(selector["instrument"]):
         return False
-    series = set(catalogue.find_benchmark(point.benchmark).facts.series_ids)
+    series = set(catalogue.find_benchmark(point.benchmark).facts.latency_series_ids)
     metrics = _names_as_list(selector.get("metric"))
     return not metrics or any(metric in series or metric.startswith(("tick.", "select.")) for metric in metrics)
 

@@ -32,7 +32,7 @@ class BuildVariationFactor:
     name: str
     levels: tuple[str, ...]
 
-    def build_factor_value_text(self, level: str) -> str:
+    def text_of_build_factor_value(self, level: str) -> str:
         """Returns a level of the factor as text: `-O3`, `assertions on`, `today's versions`."""
         if self.name == VERSION:
             return f"{level} versions"
@@ -50,7 +50,7 @@ class KernelBuild:
     ) -> tuple[str, ...]:
         """Returns how this build differs from the build `base`, as texts: `-O3`, `assertions on`."""
         pairs = zip(factors, self.levels, base.levels, strict=True)
-        return tuple(factor.build_factor_value_text(level) for factor, level, usual in pairs if level != usual)
+        return tuple(factor.text_of_build_factor_value(level) for factor, level, usual in pairs if level != usual)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,20 +108,20 @@ def kernel_build_of_paper_suites(factors: Sequence[BuildVariationFactor]) -> Ker
     return KernelBuild(tuple(factor.levels[0] for factor in factors))
 
 
-def builds_to_examine(factors: Sequence[BuildVariationFactor]) -> list[KernelBuild]:
+def kernel_builds_for_claim_stability(factors: Sequence[BuildVariationFactor]) -> list[KernelBuild]:
     """Returns the builds in which a paper's statements are examined: every combination of the factors, then each switch
     alone. The paper's own build is first."""
     crossed = [factor for factor in factors if factor.name != SWITCH]
     builds = [
         KernelBuild((*levels, *([NONE] if len(crossed) < len(factors) else [])))
-        for levels in _build_factor_value_combinations(crossed)
+        for levels in _combinations_of_build_factor_values(crossed)
     ]
     usual = kernel_build_of_paper_suites(factors).levels[: len(crossed)]
     single = (level for factor in factors if factor.name == SWITCH for level in factor.levels[1:])
     return [*builds, *(KernelBuild((*usual, level)) for level in single)]
 
 
-def _build_factor_value_combinations(factors: Sequence[BuildVariationFactor]) -> Iterator[tuple[str, ...]]:
+def _combinations_of_build_factor_values(factors: Sequence[BuildVariationFactor]) -> Iterator[tuple[str, ...]]:
     """Yields every combination of the factors' levels, one level of each."""
     return product(*(factor.levels for factor in factors))
 
@@ -132,7 +132,7 @@ def factor_level_of_build(build: KernelBuild, factors: Sequence[BuildVariationFa
     return named.get(name, "")
 
 
-def configuration_changed_by_build(
+def config_changes_of_kernel_build(
     catalogue: Catalogue, build: KernelBuild, factors: Sequence[BuildVariationFactor], kernel: str, role: str
 ) -> dict[str, str] | None:
     """Returns the settings that a build changes for a kernel, compared with the paper's suites. None if the kernel

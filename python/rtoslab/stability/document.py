@@ -6,9 +6,9 @@ from typing import Any, Final
 from rtoslab.analyses import Selector, select_values_by_coordinates
 from rtoslab.base import count_with_noun
 from rtoslab.reports import ChartData, ReportDocument, ReportSection, TableData, add_footnotes_for_deviating_kernels
-from rtoslab.stability.build_points import claim_selectors
+from rtoslab.stability.build_points import value_selectors_of_paper_claim
 from rtoslab.stability.builds import kernel_build_of_paper_suites
-from rtoslab.stability.judged import JudgedPaper, JudgedStatement, reversed_statements_by_change
+from rtoslab.stability.judged import JudgedPaper, JudgedStatement, claim_reversal_counts_by_build_change
 from rtoslab.stability.shares import PLACEMENT, StatementStability, VerdictCounts, VerdictReversal
 
 _HOW = (
@@ -42,17 +42,17 @@ def statement_stability_report(judged: JudgedPaper) -> ReportDocument:
     document = ReportDocument(
         title=f"How stable are the statements of {judged.paper.facts.authors} {judged.paper.facts.year}?",
         subtitle=f"{judged.paper.facts.title} \N{MIDDLE DOT} {judged.paper.key}",
-        summary=stability_summary(judged),
+        summary=paper_claim_stability_summary(judged),
         sections=tuple(section for section in sections if section.tables or section.charts or section.prose),
     )
-    deviations = judged.stored.deviations_by_kernel
+    deviations = judged.stored.port_contract_deviations_by_kernel
     names = {judged.names.get(row.stands_for.kernel, row.kernel): row.kernel for row in judged.stored.rows}
     return add_footnotes_for_deviating_kernels(
         document, deviations, names, all_deviate=set(deviations) == {*names.values()}
     )
 
 
-def stability_summary(judged: JudgedPaper) -> str:
+def paper_claim_stability_summary(judged: JudgedPaper) -> str:
     """Returns sentences on how many statements of a paper hold in every build, in some, or in none."""
     wholes = [statement.whole.verdict_counts_over_all_builds for statement in judged.statements]
     always = sum(whole.held == whole.statement_observation_count for whole in wholes)
@@ -67,7 +67,7 @@ def stability_summary(judged: JudgedPaper) -> str:
     )
     changes = {
         change: count
-        for change, count in reversed_statements_by_change(judged.statements).items()
+        for change, count in claim_reversal_counts_by_build_change(judged.statements).items()
         if change != PLACEMENT and count
     }
     if changes:
@@ -86,9 +86,9 @@ def _paper_statements_report_section(judged: JudgedPaper) -> ReportSection:
     rows = [
         [
             f"{statement.claim.says} ({statement.claim.section})",
-            verdict_share_text(statement.whole.verdict_counts_of_paper_suite_build, interval=True),
-            verdict_share_text(statement.whole.verdict_counts_over_all_builds),
-            strongest_verdict_reversal_text(statement.whole.verdict_reversals()),
+            share_of_confirming_builds_text(statement.whole.verdict_counts_of_paper_suite_build, interval=True),
+            share_of_confirming_builds_text(statement.whole.verdict_counts_over_all_builds),
+            most_frequent_claim_reversal_text(statement.whole.verdict_reversals()),
             _fewest_verdict_reversing_changes_text(statement.whole),
         ]
         for statement in sorted(
@@ -107,7 +107,7 @@ def _paper_statements_report_section(judged: JudgedPaper) -> ReportSection:
     return ReportSection("statements", "Statements", (_HOW,), (), (TableData("Share of builds", columns, rows, note),))
 
 
-def verdict_share_text(share: VerdictCounts | None, *, interval: bool = False) -> str:
+def share_of_confirming_builds_text(share: VerdictCounts | None, *, interval: bool = False) -> str:
     """Returns the share of builds in which a statement holds, as `29 of 32 (76 to 97 %)`. A dash without builds."""
     if share is None or not share.statement_observation_count:
         return _DASH
@@ -118,7 +118,7 @@ def verdict_share_text(share: VerdictCounts | None, *, interval: bool = False) -
     return f"{text}, {count_with_noun(share.tied, 'tie')}" if share.tied else text
 
 
-def strongest_verdict_reversal_text(turns: Sequence[VerdictReversal]) -> str:
+def most_frequent_claim_reversal_text(turns: Sequence[VerdictReversal]) -> str:
     """Returns the change of the build that reverses a statement most often, as `-Os: 12 of 24 pairs`. A dash without
     one."""
     turned = [turn for turn in turns if turn.turned]
@@ -206,7 +206,7 @@ def _least_stable_statement_case_chart(judged: JudgedPaper, statement: JudgedSta
     )
     number = next((at for at, item in enumerate(statement.cases) if item is chosen), 0)
     members = max(len(statement.claim.of), 1)
-    places = [place for place in claim_selectors(statement.claim) if not statement.claim.over]
+    places = [place for place in value_selectors_of_paper_claim(statement.claim) if not statement.claim.over]
     of_case = places[number * members : (number + 1) * members]
     rows: list[dict[str, Any]] = []
     units = set()
@@ -222,7 +222,10 @@ def _least_stable_statement_case_chart(judged: JudgedPaper, statement: JudgedSta
     (unit,) = units
     caption = f"{statement.claim.says}: {chosen.name}" if statement.cases else statement.claim.says
     return ChartData(
-        "strip", rows, f"{caption}. Holds in {verdict_share_text(chosen.verdict_counts_over_all_builds)}.", x_title=unit
+        "strip",
+        rows,
+        f"{caption}. Holds in {share_of_confirming_builds_text(chosen.verdict_counts_over_all_builds)}.",
+        x_title=unit,
     )
 
 
@@ -238,9 +241,9 @@ def _claim_case_shares_report_section(judged: JudgedPaper) -> ReportSection:
         [
             f"{statement.claim.says} ({statement.claim.section})",
             stability.name,
-            verdict_share_text(stability.verdict_counts_of_paper_suite_build, interval=True),
-            verdict_share_text(stability.verdict_counts_over_all_builds),
-            strongest_verdict_reversal_text(stability.verdict_reversals()),
+            share_of_confirming_builds_text(stability.verdict_counts_of_paper_suite_build, interval=True),
+            share_of_confirming_builds_text(stability.verdict_counts_over_all_builds),
+            most_frequent_claim_reversal_text(stability.verdict_reversals()),
         ]
         for statement in judged.statements
         for stability in statement.cases

@@ -8,7 +8,7 @@ from rtoslab.catalogue import Catalogue, PaperClaim, PaperFolder
 from rtoslab.papers import add_values_for_missing_operations, reader_names
 from rtoslab.stability.builds import BuildVariationFactor, KernelBuild
 from rtoslab.stability.shares import StatementStability, statement_verdicts
-from rtoslab.stability.values_file import StoredStatementStability, read_stability_file, stability_file_path
+from rtoslab.stability.values_file import PaperClaimStabilityFile, read_stability_file, stability_file_path
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class JudgedPaper:
     """The verdicts on all statements of a paper in all builds."""
 
     paper: PaperFolder
-    stored: StoredStatementStability
+    stored: PaperClaimStabilityFile
     builds: tuple[KernelBuild, ...]
     """The builds that differ from each other. A build with the same images as an earlier one is left out."""
     statements: tuple[JudgedStatement, ...]
@@ -34,8 +34,8 @@ class JudgedPaper:
     not_judged: tuple[PaperClaim, ...]
 
 
-def judge_statements_in_builds(
-    catalogue: Catalogue, paper: PaperFolder, stored: StoredStatementStability
+def judge_paper_claims_in_builds(
+    catalogue: Catalogue, paper: PaperFolder, stored: PaperClaimStabilityFile
 ) -> JudgedPaper:
     """Judges every statement of a paper in every build of the kernels, by the stored values. A build in which nothing
     could be computed does not count."""
@@ -67,7 +67,7 @@ def judge_statements_in_builds(
     )
 
 
-def _builds_with_distinct_images(stored: StoredStatementStability) -> Iterator[int]:
+def _builds_with_distinct_images(stored: PaperClaimStabilityFile) -> Iterator[int]:
     """Yields the numbers of the builds whose images differ from those of all earlier builds."""
     seen: set[tuple[int, ...]] = set()
     for number, members in enumerate(stored.rows_by_build):
@@ -92,7 +92,7 @@ def _judge_statement_in_builds(
     )
 
 
-def reversed_statements_by_change(statements: Sequence[JudgedStatement]) -> dict[str, int]:
+def claim_reversal_counts_by_build_change(statements: Sequence[JudgedStatement]) -> dict[str, int]:
     """Returns, for each change of the build, how many statements it reverses in at least one pair of builds."""
     turned: dict[str, int] = {}
     for statement in statements:
@@ -101,7 +101,7 @@ def reversed_statements_by_change(statements: Sequence[JudgedStatement]) -> dict
     return dict(sorted(turned.items(), key=lambda item: -item[1]))
 
 
-def builds_confirming_statements_texts(catalogue: Catalogue, paper: PaperFolder) -> dict[str, str]:
+def build_count_texts_by_paper_claim(catalogue: Catalogue, paper: PaperFolder) -> dict[str, str]:
     """Returns, by statement id, in how many builds each statement of a paper holds, as `29 of 32`.
 
     Empty if no values of the paper are stored. Raises AlteredFileError for an edited file.
@@ -109,6 +109,6 @@ def builds_confirming_statements_texts(catalogue: Catalogue, paper: PaperFolder)
     path = stability_file_path(catalogue.root, paper.key)
     if not path.is_file():
         return {}
-    judged = judge_statements_in_builds(catalogue, paper, read_stability_file(path))
+    judged = judge_paper_claims_in_builds(catalogue, paper, read_stability_file(path))
     wholes = {statement.claim.id: statement.whole.verdict_counts_over_all_builds for statement in judged.statements}
     return {ident: f"{whole.held} of {whole.statement_observation_count}" for ident, whole in wholes.items()}

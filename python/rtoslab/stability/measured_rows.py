@@ -7,14 +7,14 @@ from typing import Any
 from rtoslab.analyses import MeasuredValue, Selector, select_values_by_coordinates
 from rtoslab.catalogue import Catalogue, PaperFolder
 from rtoslab.measure import identity_of_point
-from rtoslab.reference import StoredRow, make_stored_row_of_code_placements
+from rtoslab.reference import StoredPointValues, make_stored_row_of_code_placements
 from rtoslab.results import FailedMeasurement, MeasuredPoint
 from rtoslab.stability.build_points import (
     PlannedBuildInCodePlacements,
     StatementStabilityPlan,
     selectors_of_paper_statements,
 )
-from rtoslab.stability.values_file import StoredStatementStability
+from rtoslab.stability.values_file import PaperClaimStabilityFile
 from rtoslab.store import AnyResult, StoredMeasurementPoint
 
 
@@ -25,7 +25,7 @@ def stored_rows_of_run(
     placements: int,
     stored: Sequence[StoredMeasurementPoint],
     results: Sequence[AnyResult],
-) -> StoredStatementStability:
+) -> PaperClaimStabilityFile:
     """Returns the results of a run as the content of a stability file. A row without a measured placement has the
     reason.
 
@@ -34,9 +34,9 @@ def stored_rows_of_run(
     by_point = {point.result.point.model_dump_json(): point for point in stored}
     failures = {result.point.model_dump_json(): result for result in results if isinstance(result, FailedMeasurement)}
     places = selectors_of_paper_statements(paper)
-    rows = tuple(_stored_values_row(catalogue, row, by_point, failures, places) for row in plan.rows)
+    rows = tuple(_make_stability_file_row(catalogue, row, by_point, failures, places) for row in plan.rows)
     manifests = [point.manifest for point in stored if isinstance(point.result, MeasuredPoint)]
-    return StoredStatementStability(
+    return PaperClaimStabilityFile(
         paper.key,
         placements,
         plan.factors,
@@ -47,23 +47,25 @@ def stored_rows_of_run(
     )
 
 
-def _stored_values_row(
+def _make_stability_file_row(
     catalogue: Catalogue,
     row: PlannedBuildInCodePlacements,
     by_point: Mapping[str, StoredMeasurementPoint],
     failures: Mapping[str, FailedMeasurement],
     places: Sequence[Selector],
-) -> StoredRow:
+) -> StoredPointValues:
     """Returns the values of one point in its placements, as a stability file stores them."""
     names = [identity_of_point(catalogue, point).model_dump_json() for point in row.points]
     results = [by_point[name] for name in names if name in by_point]
     failed = next((failures[name] for name in names if name in failures), None)
     reason = failed.message if failed else "it was not measured"
     whole = make_stored_row_of_code_placements(row.stands_for, row.points[0].kernel, results, reason)
-    return replace(whole, values=_values_of_statement(whole.values, places))
+    return replace(whole, values=_values_needed_by_paper_claim(whole.values, places))
 
 
-def _values_of_statement(values: Sequence[MeasuredValue], places: Sequence[Selector]) -> tuple[MeasuredValue, ...]:
+def _values_needed_by_paper_claim(
+    values: Sequence[MeasuredValue], places: Sequence[Selector]
+) -> tuple[MeasuredValue, ...]:
     """Returns the values that a statement of the paper needs. `places` are the coordinates of such values."""
     chosen = {id(value) for place in places for value in select_values_by_coordinates(values, place)}
     return tuple(value for value in values if id(value) in chosen)

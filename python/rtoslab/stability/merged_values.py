@@ -5,12 +5,12 @@ from dataclasses import replace
 
 from rtoslab.base import PlanError
 from rtoslab.stability.builds import NONE, SWITCH, BuildVariationFactor, KernelBuild
-from rtoslab.stability.values_file import StoredStatementStability
+from rtoslab.stability.values_file import PaperClaimStabilityFile
 
 
-def merge_stability_rows(
-    earlier: StoredStatementStability, new: StoredStatementStability, kernels: Collection[str]
-) -> StoredStatementStability:
+def merge_claim_stability_rows(
+    earlier: PaperClaimStabilityFile, new: PaperClaimStabilityFile, kernels: Collection[str]
+) -> PaperClaimStabilityFile:
     """Returns the builds of `new`, with the rows of these kernels from `new` and those of all others from `earlier`.
 
     `kernels` are named as in the paper. A build that changes a switch of one of them may be missing in `earlier`. The
@@ -26,7 +26,7 @@ def merge_stability_rows(
     for build, own in zip(new.builds, new.rows_by_build, strict=True):
         unchanged = [
             number
-            for number in earlier.rows_by_build[_earlier_build_number(earlier, build, kernels)]
+            for number in earlier.rows_by_build[_number_of_matching_earlier_build(earlier, build, kernels)]
             if earlier.rows[number].stands_for.kernel not in kernels
         ]
         for number in unchanged:
@@ -38,8 +38,8 @@ def merge_stability_rows(
 
 
 def _keep_macro_overrides_of_other_kernels(
-    earlier: StoredStatementStability, new: StoredStatementStability, kernels: Collection[str]
-) -> StoredStatementStability:
+    earlier: PaperClaimStabilityFile, new: PaperClaimStabilityFile, kernels: Collection[str]
+) -> PaperClaimStabilityFile:
     """Returns `new` with the earlier builds that change a switch of another kernel, if `new` has no switches."""
     names = [factor.name for factor in earlier.factors]
     if SWITCH not in names or SWITCH in {factor.name for factor in new.factors}:
@@ -74,7 +74,7 @@ def _build_factor_levels_except_one(levels: tuple[str, ...], place: int) -> tupl
     return (*levels[:place], *levels[place + 1 :])
 
 
-def _require_equal_conditions(earlier: StoredStatementStability, new: StoredStatementStability) -> None:
+def _require_equal_conditions(earlier: PaperClaimStabilityFile, new: PaperClaimStabilityFile) -> None:
     """Raises PlanError if the rows of two files cannot be compared with each other."""
     for name, was, now in (
         ("placements", earlier.placements, new.placements),
@@ -88,7 +88,9 @@ def _require_equal_conditions(earlier: StoredStatementStability, new: StoredStat
             )
 
 
-def _earlier_build_number(earlier: StoredStatementStability, build: KernelBuild, kernels: Collection[str]) -> int:
+def _number_of_matching_earlier_build(
+    earlier: PaperClaimStabilityFile, build: KernelBuild, kernels: Collection[str]
+) -> int:
     """Returns the number of the earlier build in which all kernels but the measured ones are as in `build`."""
     if build in earlier.builds:
         return earlier.builds.index(build)

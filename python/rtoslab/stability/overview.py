@@ -10,7 +10,7 @@ from rtoslab.catalogue import PaperFolder
 from rtoslab.reference import ReferenceResultsFile
 from rtoslab.reports import ReportDocument, ReportSection, TableData, add_kernel_deviation_footnotes
 from rtoslab.results import MeasuredPoint
-from rtoslab.stability.judged import JudgedPaper, reversed_statements_by_change
+from rtoslab.stability.judged import JudgedPaper, claim_reversal_counts_by_build_change
 from rtoslab.stability.place_effects import (
     ALL_GROUPS,
     BoardCodePlacementSpread,
@@ -63,12 +63,12 @@ def placement_overview_document(
         summary=code_placement_report_summary(figures, by_paper, judged),
         sections=(
             ReportSection(
-                "pairs", "Pairs of kernels", (_PAIRS,), (), _reversed_kernel_pair_tables(figures, by_paper, names)
+                "pairs", "Pairs of kernels", (_PAIRS,), (), _kernel_order_reversal_tables(figures, by_paper, names)
             ),
             ReportSection(
                 "spreads", "Figures", (_SPREAD,), (), (placement_spread_table(placement_spread_by_board(figures)),)
             ),
-            *(() if not judged else (_statements_by_build_report_section(judged, names),)),
+            *(() if not judged else (_paper_claims_by_build_report_section(judged, names),)),
         ),
     )
     return add_kernel_deviation_footnotes(document, measured, {title: kernel for kernel, title in names.items()})
@@ -104,7 +104,7 @@ def code_placement_report_summary(
     return " ".join(sentences)
 
 
-def _reversed_kernel_pair_tables(
+def _kernel_order_reversal_tables(
     figures: Sequence[MeasuredValueInCodePlacements],
     by_paper: Sequence[ReversedKernelPairCounts],
     names: Mapping[str, str],
@@ -160,7 +160,7 @@ def placement_spread_table(rows: Sequence[BoardCodePlacementSpread]) -> TableDat
     return TableData("Spread of figures over placements", columns, lines)
 
 
-def _statements_by_build_report_section(judged: Sequence[JudgedPaper], names: Mapping[str, str]) -> ReportSection:
+def _paper_claims_by_build_report_section(judged: Sequence[JudgedPaper], names: Mapping[str, str]) -> ReportSection:
     """Returns the section on the builds of each paper: the statements that hold in them, and the kernels."""
     return ReportSection(
         "builds", "Builds", (_BUILDS,), (), (statements_in_builds_table(judged), kernels_table(judged, names))
@@ -196,7 +196,7 @@ def statements_in_builds_table(judged: Sequence[JudgedPaper]) -> TableData:
             sum(one.held == one.statement_observation_count for one in wholes),
             sum(one.held == 0 for one in wholes),
         )
-        turns = reversed_statements_by_change(paper.statements)
+        turns = claim_reversal_counts_by_build_change(paper.statements)
         unjudged = sum(claim.kind != "not computed" for claim in paper.not_judged)
         others = [(count, change) for change, count in turns.items() if change != PLACEMENT and count]
         count, change = max(others, default=(0, "-"))

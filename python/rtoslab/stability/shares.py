@@ -111,7 +111,7 @@ class StatementStability:
     def verdict_reversals(self) -> list[VerdictReversal]:
         """Returns how often each change of the build reverses the verdict, the most frequent first."""
         turns = [
-            self._verdict_reversal_by_code_placement(),
+            self._claim_reversal_by_code_placement(),
             *(
                 self._verdict_reversal_by_build_factor_level(*change)
                 for change in self._factor_levels_unused_by_paper_suites()
@@ -132,7 +132,7 @@ class StatementStability:
         ]
         return min(sets, key=lambda pair: (len(pair), pair), default=None)
 
-    def _verdict_reversal_by_code_placement(self) -> VerdictReversal:
+    def _claim_reversal_by_code_placement(self) -> VerdictReversal:
         """Returns how often another placement of the same build reverses the verdict."""
         pairs = [pair for outcomes in self.by_build.values() for pair in combinations(outcomes, 2)]
         return VerdictReversal(PLACEMENT, sum(one != other for one, other in pairs), len(pairs))
@@ -156,7 +156,7 @@ class StatementStability:
             matched = list(_pair_verdicts_of_two_builds(before, outcomes))
             pairs += len(matched)
             turned += sum(one != other for one, other in matched)
-        return VerdictReversal(self.factors[number].build_factor_value_text(level), turned, pairs)
+        return VerdictReversal(self.factors[number].text_of_build_factor_value(level), turned, pairs)
 
 
 def _pair_verdicts_of_two_builds(

@@ -13,7 +13,7 @@ from rtoslab.analyses import MeasuredValue
 from rtoslab.base import AlteredFileError, make_folder, write_file_atomically
 from rtoslab.intake import STORED_BYTES, parse_json_object, read_text
 from rtoslab.reference import (
-    StoredRow,
+    StoredPointValues,
     json_lines_with_digest,
     stored_row_as_json,
     stored_row_from_json,
@@ -25,7 +25,7 @@ FORMAT: Final = 1
 
 
 @dataclass(frozen=True)
-class StoredStatementStability:
+class PaperClaimStabilityFile:
     """The content of a stability file: the values that a paper's statements need, in every build."""
 
     paper: str
@@ -34,12 +34,12 @@ class StoredStatementStability:
     builds: tuple[KernelBuild, ...]
     rows_by_build: tuple[tuple[int, ...], ...]
     """The numbers of each build's rows."""
-    rows: tuple[StoredRow, ...]
+    rows: tuple[StoredPointValues, ...]
     made_by: Mapping[str, str]
     """The version of rtoslab, its commit, the digest of the virtual board's sources, the compiler."""
 
     @property
-    def deviations_by_kernel(self) -> dict[str, dict[str, str]]:
+    def port_contract_deviations_by_kernel(self) -> dict[str, dict[str, str]]:
         """Returns each kernel's declared deviations from the port contract, by kernel."""
         by_kernel: dict[str, dict[str, str]] = {}
         for row in self.rows:
@@ -57,7 +57,7 @@ def stability_file_path(root: Path, paper: str) -> Path:
     return root / "reference" / "stability" / f"{paper}.ndjson"
 
 
-def write_stability_file(path: Path, stored: StoredStatementStability) -> None:
+def write_stability_file(path: Path, stored: PaperClaimStabilityFile) -> None:
     """Writes a stability file with its seal. Raises StoreError if the disk refuses it."""
     head = {
         "format": FORMAT,
@@ -74,7 +74,7 @@ def write_stability_file(path: Path, stored: StoredStatementStability) -> None:
     )
 
 
-def read_stability_file(path: Path) -> StoredStatementStability:
+def read_stability_file(path: Path) -> PaperClaimStabilityFile:
     """Returns the content of a stability file. Raises AlteredFileError naming it if it is damaged or of another
     format."""
     text = read_text(path, "the values of builds", AlteredFileError, STORED_BYTES)
@@ -91,7 +91,7 @@ def read_stability_file(path: Path) -> StoredStatementStability:
 
 def _parse_stability_file(
     path: Path, head: Mapping[str, Any], rows: Iterable[Mapping[str, Any]]
-) -> StoredStatementStability:
+) -> PaperClaimStabilityFile:
     """Returns the content of a parsed stability file. Raises ValueError if it contradicts itself."""
     if (head["format"], head["paper"]) != (FORMAT, path.stem):
         raise ValueError("its format or paper is another one")
@@ -104,6 +104,6 @@ def _parse_stability_file(
     if any(len(item.levels) != len(factors) for item in builds):
         raise ValueError("its builds have factors that are not declared")
     made_with = {str(key): str(value) for key, value in head["made_by"].items()}
-    return StoredStatementStability(
+    return PaperClaimStabilityFile(
         str(head["paper"]), int(head["placements"]), factors, builds, members, stored, made_with
     )

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING
 from rtoslab.base import lazy_attribute_getter
 
 if TYPE_CHECKING:
-    from rtoslab.store.cache import ResultCache, result_cache_key
+    from rtoslab.store.cache import ResultCache, measurement_result_cache_key
     from rtoslab.store.evidence_file import EVIDENCE_FILE, decode_evidence_file, encode_board_observations
     from rtoslab.store.folder_names import PLAN, POINTS, measurement_folder_name_prefix
     from rtoslab.store.journal import (
         JOURNAL_FILE,
-        JournalSession,
+        RunJournalSession,
         append_session_to_run_journal,
         git_revision,
         newest_measurement_session,

@@ -101,7 +101,7 @@ class ResultCache:
         return self.folder / key[:2] / f"{key}.point"
 
 
-def result_cache_key(manifest: Mapping[str, Any], identity: PointId) -> str:
+def measurement_result_cache_key(manifest: Mapping[str, Any], identity: PointId) -> str:
     """Returns the key under which a point's result is cached: a SHA-256 (64 hex digits) of everything that can change
     it."""
     axes = identity.model_dump(mode="json")

@@ -23,7 +23,7 @@ EVIDENCE_FILE: Final = "evidence.json.zst"
 
 def encode_board_observations(output: RunOutput) -> bytes:
     """Returns the virtual board's observations of a run as the content of an evidence file."""
-    text = _validator_and_serializer()[1].to_json(output, exclude={"uart"}, ensure_ascii=True)
+    text = _observation_validator_and_serializer()[1].to_json(output, exclude={"uart"}, ensure_ascii=True)
     return compress(text)
 
 
@@ -33,7 +33,7 @@ def decode_evidence_file(content: bytes, uart: bytes) -> RunOutput:
     Raises ValueError if the content is damaged, or of another version of this package.
     """
     try:
-        output: RunOutput = _validator_and_serializer()[0].validate_python(
+        output: RunOutput = _observation_validator_and_serializer()[0].validate_python(
             {**json.loads(_decompress_observations(content)), "uart": uart}
         )
     except ValidationError as cause:
@@ -54,7 +54,7 @@ def _decompress_observations(content: bytes) -> bytes:
 
 
 @cache
-def _validator_and_serializer() -> tuple[SchemaValidator, SchemaSerializer]:
+def _observation_validator_and_serializer() -> tuple[SchemaValidator, SchemaSerializer]:
     """Returns the pydantic validator and serializer for observations in the form in which they are stored."""
     schema = strict_schema(_schema_for_storage(TypeAdapter(RunOutput).core_schema))
     return SchemaValidator(schema), SchemaSerializer(schema)

@@ -27,7 +27,7 @@ _MAX_LINE_BYTES: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class JournalSession:
+class RunJournalSession:
     """One use of a run directory: when something was measured into it, and at which commit."""
 
     date: str
@@ -37,9 +37,9 @@ class JournalSession:
     """
 
 
-def append_session_to_run_journal(run: Path, root: Path) -> JournalSession:
+def append_session_to_run_journal(run: Path, root: Path) -> RunJournalSession:
     """Appends the present date and commit to a run directory's journal, and returns them. Raises StoreError."""
-    session = JournalSession(datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), git_revision(root))
+    session = RunJournalSession(datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), git_revision(root))
     line = run_session_as_journal_line(session)
     try:
         # Another writer may be at it, whose line is not cut but unfinished.
@@ -58,7 +58,7 @@ def append_session_to_run_journal(run: Path, root: Path) -> JournalSession:
     return session
 
 
-def run_session_as_journal_line(session: JournalSession) -> str:
+def run_session_as_journal_line(session: RunJournalSession) -> str:
     """Returns a session as a line of the journal, with its digest."""
     fields = asdict(session)
     return json.dumps({**fields, "sha256": _journal_line_digest(fields)}) + "\n"
@@ -69,7 +69,7 @@ def _journal_line_digest(fields: dict[str, str]) -> str:
     return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()[:16]
 
 
-def newest_measurement_session(run: Path) -> JournalSession:
+def newest_measurement_session(run: Path) -> RunJournalSession:
     """Returns the newest session in a run directory's journal. A directory without a journal has the date of its plan.
 
     An altered line is left out, with an AlteredPointWarning.
@@ -78,24 +78,24 @@ def newest_measurement_session(run: Path) -> JournalSession:
         sessions = read_journal_sessions(run)
     except AlteredFileError as cause:
         warnings.warn(str(cause), AlteredPointWarning, stacklevel=2)
-        sessions = _read_unaltered_sessions(run)
+        sessions = _read_unaltered_journal_sessions(run)
     if sessions:
         return sessions[-1]
     written = datetime.fromtimestamp((run / PLAN).stat().st_mtime, UTC)
-    return JournalSession(written.strftime("%Y-%m-%dT%H:%M:%SZ"), "")
+    return RunJournalSession(written.strftime("%Y-%m-%dT%H:%M:%SZ"), "")
 
 
-def runs_with_newest_journal_sessions(folders: Iterable[Path]) -> list[tuple[Path, JournalSession]]:
+def runs_with_newest_journal_sessions(folders: Iterable[Path]) -> list[tuple[Path, RunJournalSession]]:
     """Returns the run directories among these folders and their direct subfolders, each with its newest session, oldest
     first."""
-    runs: dict[Path, JournalSession] = {}
+    runs: dict[Path, RunJournalSession] = {}
     for folder in folders:
         found = [folder] if (folder / PLAN).is_file() else sorted(path.parent for path in folder.glob(f"*/{PLAN}"))
         runs |= {run: newest_measurement_session(run) for run in found if run not in runs}
     return sorted(runs.items(), key=lambda item: (item[1].date, item[0].name))
 
 
-def read_journal_sessions(run: Path) -> list[JournalSession]:
+def read_journal_sessions(run: Path) -> list[RunJournalSession]:
     """Returns all sessions in a run directory's journal, the oldest first. Raises AlteredFileError for an altered
     line."""
     sessions = []
@@ -109,7 +109,7 @@ def read_journal_sessions(run: Path) -> list[JournalSession]:
     return sessions
 
 
-def _read_unaltered_sessions(run: Path) -> list[JournalSession]:
+def _read_unaltered_journal_sessions(run: Path) -> list[RunJournalSession]:
     """Returns the sessions in those lines of the journal whose own digest is right. Empty if the file cannot be
     read."""
     try:
@@ -118,7 +118,7 @@ def _read_unaltered_sessions(run: Path) -> list[JournalSession]:
         return []
 
 
-def _parse_journal_sessions(run: Path) -> list[JournalSession | None]:
+def _parse_journal_sessions(run: Path) -> list[RunJournalSession | None]:
     """Returns the session of each complete line of the journal, with None for an altered line. Empty without a
     journal."""
     if not (run / JOURNAL_FILE).exists():
@@ -137,11 +137,11 @@ def _is_unfinished_line(rest: bytes) -> bool:
     return b"}" not in rest
 
 
-def _parse_journal_session(line: bytes) -> JournalSession | None:
+def _parse_journal_session(line: bytes) -> RunJournalSession | None:
     """Returns the session in a journal's line. None if the line was altered."""
     try:
         fields = parse_json_object(line)
-        session = JournalSession(fields["date"], fields["revision"])
+        session = RunJournalSession(fields["date"], fields["revision"])
     except (ValueError, KeyError, TypeError):
         return None
     return session if run_session_as_journal_line(session).encode() == line + b"\n" else None

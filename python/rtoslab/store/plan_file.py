@@ -5,12 +5,12 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from rtoslab.base import AlteredFileError, StoreError, StrictModel, to_canonical_json
+from rtoslab.base import AlteredFileError, StoreError, StrictFileSchemaModel, to_canonical_json
 from rtoslab.intake import STORED_BYTES, read_bytes
 from rtoslab.results import PointId
 
 
-class PlanFile(StrictModel):
+class PlanFile(StrictFileSchemaModel):
     """The content of plan.json: the points for which a run directory was made."""
 
     format: int = 1

@@ -53,7 +53,7 @@ class OptionValueEffect:
         return [target for target, item in self.ratios.items() if item.differs_in_all_code_placements]
 
     @property
-    def benchmarks_with_undecided_effect(self) -> Sequence[str]:
+    def benchmarks_with_unproven_option_effect(self) -> Sequence[str]:
         """Returns the benchmarks that were measured in one placement only, so that the placement may cause the
         effect."""
         return [target for target, item in self.ratios.items() if item.is_undecided_with_one_code_placement]
@@ -131,7 +131,7 @@ class SweepObservations:
                     effects.append(OptionValueEffect(option, reference, level, means, sum(map(len, ratios.values()))))
         return sorted(effects, key=lambda effect: (-effect.mean_effect_as_log_ratio, effect.option_change_label))
 
-    def rank_options(self) -> list[str]:
+    def rank_options_by_effect(self) -> list[str]:
         """Returns the varied options, the one with the strongest effect first."""
         return list(dict.fromkeys(effect.option for effect in self.effects_of_option_values()))
 
@@ -165,7 +165,7 @@ class SweepObservations:
         others = [time for time in self._placed[target].values() if time is not best]
         return sum(not other.ratio_to(best).differs_in_all_code_placements for other in others)
 
-    def time_with_first_option_values(self, target: str) -> MeasuredTimeInCodePlacements | None:
+    def benchmark_time_at_first_option_values(self, target: str) -> MeasuredTimeInCodePlacements | None:
         """Returns a benchmark's time with every option at its first level. None if that was not measured."""
         return self._placed[target].get(tuple(self.levels[name][0] for name in self.options))
 

@@ -28,7 +28,7 @@ from pathlib import Path
 
 from pydantic import Field
 
-from rtoslab.base import PlanError, StrictModel
+from rtoslab.base import PlanError, StrictFileSchemaModel
 from rtoslab.catalogue import Catalogue, Experiment, read_validated_toml
 from rtoslab.plan import (
     MeasurementPlan,
@@ -43,7 +43,7 @@ Value = str | int
 _AXES = ("board", "kernel", "benchmark", "cores")
 
 
-class SkippedCombinationsRule(StrictModel):
+class SkippedCombinationsRule(StrictFileSchemaModel):
     """A rule of a sweep for combinations that are left out."""
 
     when: dict[str, Value | tuple[Value, ...]]
@@ -59,7 +59,7 @@ class SkippedCombinationsRule(StrictModel):
         )
 
 
-class ConfigurationSweepPlan(StrictModel):
+class ConfigurationSweepPlan(StrictFileSchemaModel):
     """The content of a sweep's TOML."""
 
     title: str

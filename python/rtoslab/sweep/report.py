@@ -97,19 +97,19 @@ def _sweep_summary_text(
     if first is not None:
         return (
             f"{text}The option with the largest effect is {first.option_change_label}: "
-            f"{_largest_change_text(first, first.benchmarks_with_clear_effect)}."
+            f"{_mean_and_largest_effect_text(first, first.benchmarks_with_clear_effect)}."
         )
-    open_effect = next((effect for effect in effects if effect.benchmarks_with_undecided_effect), None)
+    open_effect = next((effect for effect in effects if effect.benchmarks_with_unproven_option_effect), None)
     if open_effect is None:
         return f"{text}No option changes the time by more than the placement of the code does."
     return (
         f"{text}In one placement each the largest change is that of {open_effect.option_change_label}: "
-        f"{_largest_change_text(open_effect, open_effect.benchmarks_with_undecided_effect)}. The placement of the "
-        "code may be the cause, so no effect is reported."
+        f"{_mean_and_largest_effect_text(open_effect, open_effect.benchmarks_with_unproven_option_effect)}. "
+        "The placement of the code may be the cause, so no effect is reported."
     )
 
 
-def _largest_change_text(effect: OptionValueEffect, targets: Sequence[str]) -> str:
+def _mean_and_largest_effect_text(effect: OptionValueEffect, targets: Sequence[str]) -> str:
     """Returns an effect's mean change of time, and its largest on one of the benchmarks in `targets`, as text."""
     worst = max(((name, effect.ratios[name]) for name in targets), key=lambda item: abs(math.log(item[1].value)))
     return (
@@ -121,7 +121,7 @@ def _largest_change_text(effect: OptionValueEffect, targets: Sequence[str]) -> s
 def _option_ranking_section(observations: SweepObservations, effects: Sequence[OptionValueEffect]) -> ReportSection:
     """Returns the report section that ranks options by their effect on time."""
     rows = []
-    has_open = any(effect.benchmarks_with_undecided_effect for effect in effects)
+    has_open = any(effect.benchmarks_with_unproven_option_effect for effect in effects)
     for effect in effects:
         ordered = sorted(effect.ratios.items(), key=lambda item: item[1].value)
         (least, low), (most, high) = ordered[0], ordered[-1]
@@ -172,12 +172,12 @@ def _effect_significance_text(effect: OptionValueEffect) -> str:
     """Returns whether an option's effect is larger than that of the code's placement, and on which benchmarks, as
     text."""
     claimed, of = effect.benchmarks_with_clear_effect, len(effect.ratios)
-    if not claimed and effect.benchmarks_with_undecided_effect:
+    if not claimed and effect.benchmarks_with_unproven_option_effect:
         return "not known: one placement"
     if not claimed:
         return (
             "no: placement"
-            if any(ratio.may_code_placement_reverse_difference for ratio in effect.ratios.values())
+            if any(ratio.may_code_placement_reverse_value_order for ratio in effect.ratios.values())
             else "no change"
         )
     return "yes" if len(claimed) == of else f"{len(claimed)} of {of}: {', '.join(claimed)}"
@@ -232,13 +232,13 @@ def _name_of_option_change(change: tuple[str, str, str]) -> str:
 def _benchmark_charts_report_section(observations: SweepObservations) -> ReportSection | None:
     """Returns the report section with a small chart of the measured times for each benchmark. The option with the
     largest effect is along the axis, the second in colours, the rest as spread."""
-    ranked = observations.rank_options()
+    ranked = observations.rank_options_by_effect()
     along, series = ranked[0], ranked[1] if len(ranked) > 1 else ranked[0]
     rows: list[dict[str, Any]] = []
     for target in list(observations.times)[:MULTIPLES]:
         times = observations.benchmark_times_by_configuration(target)
         reference = (
-            observations.time_with_first_option_values(target) or observations.quickest_configuration(target)[1]
+            observations.benchmark_time_at_first_option_values(target) or observations.quickest_configuration(target)[1]
         ).seconds.median
         cells: dict[tuple[str, str], list[CodePlacementValueRange]] = {}
         for config, time in times.items():
@@ -270,7 +270,7 @@ def _quickest_configurations_section(observations: SweepObservations) -> ReportS
     rows = []
     for target in observations.times:
         config, time = observations.quickest_configuration(target)
-        reference = observations.time_with_first_option_values(target)
+        reference = observations.benchmark_time_at_first_option_values(target)
         changed = [f"{name}={level}" for name, level in config.items() if level != observations.levels[name][0]]
         gain = "" if reference is None else _change_from_reference(time, reference)
         row = [

@@ -6,7 +6,7 @@ from rtoslab.base import lazy_attribute_getter
 
 if TYPE_CHECKING:
     from rtoslab.targets import steps
-    from rtoslab.targets.attachments import DeviceRequest, parse_device_request
+    from rtoslab.targets.attachments import BusDeviceRequest, parse_device_request
     from rtoslab.targets.benchmark_symbols import DONE_SYMBOL, SENDING_LIMIT_S, SETUP_LIMIT_S, WINDOW_SYMBOL
     from rtoslab.targets.board import (
         MOST_CYCLES,
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
         OFF_AFTER_RESET,
         interrupt_controller_registers,
         priorities_of_enabled_interrupts,
-        read_lasting_settings,
+        read_startup_board_settings,
     )
     from rtoslab.targets.call_arguments import NOT_STATED, CallArguments
-    from rtoslab.targets.core_view import view_core_as_board
+    from rtoslab.targets.core_view import make_single_core_board_view
     from rtoslab.targets.current_task import IdleInHandlerEventFilter, OmittedTaskPointerWriteInserter
     from rtoslab.targets.debugging import TaskRow, serve_gdb
     from rtoslab.targets.event_kinds import (
@@ -79,11 +79,11 @@ if TYPE_CHECKING:
     from rtoslab.targets.handlings import UNKNOWN, HandlerRunColumns
     from rtoslab.targets.heap_pieces import HEAP_PIECES
     from rtoslab.targets.intervals import (
+        LatencyBenchmarkIntervals,
         MeasuredCodeInterval,
-        MeasuredCodeIntervals,
         decode_measured_intervals_from_events,
     )
-    from rtoslab.targets.machine import VirtualMachine
+    from rtoslab.targets.machine import VirtualBoardMachine
     from rtoslab.targets.marks import read_interval_marker_addresses
     from rtoslab.targets.observe import (
         ALL_CORES,
@@ -97,8 +97,8 @@ if TYPE_CHECKING:
     from rtoslab.targets.packed_events import events_in_time_order, latest_event_of_each_probe, unpack_events
     from rtoslab.targets.profiles import APPLICATION, CORE_INTERRUPT, IDLE, LIBRARY, FunctionCycles, function_category
     from rtoslab.targets.simulation import (
-        SimulationRequest,
         SimulationResult,
+        SimulationRunOptions,
         parse_serial_input_script,
         simulate_image,
         unescape_text,
@@ -110,7 +110,7 @@ if TYPE_CHECKING:
         find_structure_members,
         read_structure_member_text,
     )
-    from rtoslab.targets.task_words import current_task_addresses, find_word_address, watch_idle_code
+    from rtoslab.targets.task_words import current_task_addresses, find_memory_word_address, watch_idle_code
     from rtoslab.targets.unhandled import cores_in_default_handlers
     from rtoslab.targets.vector_table import find_exception_number
     from rtoslab.targets.virtual import (

@@ -54,7 +54,7 @@ def parse_board_bus(text: str) -> BoardBus | None:
 
 
 @dataclass(frozen=True, slots=True)
-class DeviceRequest:
+class BusDeviceRequest:
     """A user's request to attach a device to a bus. Each board gets a device object of its own."""
 
     text: str
@@ -70,7 +70,7 @@ class DeviceRequest:
         """Makes the requested device and attaches it to a virtual board. Raises PlanError for an unsuitable pin, bus or
         address, or an error of the device's class."""
         select = None if self.select is None else parse_pin_number(board, self.select)
-        device = _NamedDevice(self.make_device(board), self.text)
+        device = _NamedBusDevice(self.make_device(board), self.text)
         try:
             with convert_simulator_errors(PlanError):
                 machine.attach(device, self.bus.kind, self.bus.number, address=self.address, select=select)
@@ -80,7 +80,7 @@ class DeviceRequest:
             ) from None
 
 
-def parse_device_request(text: str, folder: Path = Path()) -> DeviceRequest:
+def parse_device_request(text: str, folder: Path = Path()) -> BusDeviceRequest:
     """Returns the device that a text such as `i2c1:0x50=eeprom` requests. `folder` is the base of relative file names
     in it. Raises PlanError."""
     where, sign, what = text.partition("=")
@@ -92,7 +92,7 @@ def parse_device_request(text: str, folder: Path = Path()) -> DeviceRequest:
     if colon and bus.kind not in {"i2c", "spi"}:
         raise PlanError(f"{quote_text(text)}: {name} takes no {quote_text(place)}; write {name}={what.strip()}.")
     select = place.strip() if bus.kind == "spi" and colon else None
-    return DeviceRequest(text, bus, address, select, _find_device_constructor(text, bus, what.strip(), folder))
+    return BusDeviceRequest(text, bus, address, select, _find_device_constructor(text, bus, what.strip(), folder))
 
 
 def _parse_i2c_address(text: str, place: str) -> int:
@@ -205,7 +205,7 @@ def _load_user_device_class(
     return make_device
 
 
-class _NamedDevice:
+class _NamedBusDevice:
     """A device object whose errors name the device, in one sentence."""
 
     def __init__(self, device: object, text: str) -> None:
@@ -227,10 +227,10 @@ class _NamedDevice:
 
         return call_device_and_convert_errors
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> "_NamedDevice":
+    def __deepcopy__(self, memo: dict[int, Any]) -> "_NamedBusDevice":
         """Returns a copy for a snapshot. Raises RunError if the device cannot be copied."""
         try:
-            return _NamedDevice(copy.deepcopy(self._device, memo), self._text)
+            return _NamedBusDevice(copy.deepcopy(self._device, memo), self._text)
         except Exception as cause:
             raise RunError(
                 f"The device {self._text} cannot be copied for a snapshot: "

@@ -25,7 +25,7 @@ from rtoslab.base import (
 )
 from rtoslab.catalogue import Board, read_boards
 from rtoslab.intake import MAGIC, ElfFile, load_simulator_module, quote_text
-from rtoslab.targets.machine import VirtualMachine
+from rtoslab.targets.machine import VirtualBoardMachine
 
 Settings = tuple[tuple[str, int, str, str], ...]
 MOST_CYCLES: Final = 2**64 - 1
@@ -65,12 +65,12 @@ def timing_settings(chip: str) -> Settings:
         raise SettingError(f"The chip {chip} has no parameters: {cause}") from None
 
 
-def make_board_at_reset(board: Board, *, cores: int, strict: bool = False) -> VirtualMachine:
+def make_board_at_reset(board: Board, *, cores: int, strict: bool = False) -> VirtualBoardMachine:
     """Returns a virtual board at reset, without an image. Raises SettingError."""
     sim = simulator_module()
     loop = (board.pins.out, board.pins.input)
     try:
-        machine: VirtualMachine = sim.Machine(
+        machine: VirtualBoardMachine = sim.Machine(
             board.chip,
             cores=cores,
             flash_bytes=board.memory.flash_bytes,
@@ -85,7 +85,7 @@ def make_board_at_reset(board: Board, *, cores: int, strict: bool = False) -> Vi
     return machine
 
 
-def load_image_into_board(machine: VirtualMachine, image: bytes, name: str) -> None:
+def load_image_into_board(machine: VirtualBoardMachine, image: bytes, name: str) -> None:
     """Loads an ELF or UF2 image into a virtual board. Raises ImageFileError naming the file and the boards that it
     fits."""
     try:
@@ -126,7 +126,7 @@ def _uninitialised_section_addresses(image: bytes) -> list[int]:
     ]
 
 
-def apply_timing_settings_to_virtual_board(machine: VirtualMachine, values: Mapping[str, int]) -> None:
+def apply_timing_settings_to_virtual_board(machine: VirtualBoardMachine, values: Mapping[str, int]) -> None:
     """Sets timing settings of a virtual board by key, with or without their `timing.` prefix. Raises UnknownNameError,
     SettingError."""
     known = {key for key, *_ in machine.settings()}
@@ -143,7 +143,7 @@ def apply_timing_settings_to_virtual_board(machine: VirtualMachine, values: Mapp
             raise SettingError(f"{name}={value} is not possible; a setting is a number from 0 to 2^64 - 1.") from None
 
 
-def find_symbol_address(machine: VirtualMachine, symbol_or_address: str) -> int:
+def find_symbol_address(machine: VirtualBoardMachine, symbol_or_address: str) -> int:
     """Returns the address of a symbol, or of a text such as `0x08000100`, without the Thumb bit. Raises SymbolError."""
     if symbol_or_address.lower().startswith("0x"):
         try:
@@ -171,7 +171,7 @@ def _find_function_without_parameters(name: str, symbols: Sequence[tuple[int, in
         raise SymbolError(
             f"{name!r} has several meanings: {' or '.join(sorted(fitting))}; use one of them with its parameters."
         )
-    suggestion = _suggest_symbol(name, [symbol for _, _, symbol in symbols])
+    suggestion = _similar_symbol_suggestion_text(name, [symbol for _, _, symbol in symbols])
     raise SymbolError(f"The image has no symbol {name!r}; {suggestion}")
 
 
@@ -244,7 +244,7 @@ def parse_pin_number(board: Board, name: str) -> int:
     return pin_number_in_events(match[0] if is_ported else int(match[2]))
 
 
-def _suggest_symbol(name: str, names: Iterable[str]) -> str:
+def _similar_symbol_suggestion_text(name: str, names: Iterable[str]) -> str:
     """Returns the end of an error sentence that suggests the most similar symbol, or another way to name an address."""
     near = difflib.get_close_matches(name, list(names), n=1, cutoff=0.6)
     return f"did you mean {near[0]!r}?" if near else "give a 0x address, or an image that was not stripped."
@@ -295,7 +295,7 @@ def _require_complete_simulator(module: ModuleType) -> None:
     earlier."""
     parts = {
         module: _REQUIRED_NAMES,
-        getattr(module, "Machine", None): [name for name in vars(VirtualMachine) if name[0] != "_"],
+        getattr(module, "Machine", None): [name for name in vars(VirtualBoardMachine) if name[0] != "_"],
     }
     absent = [name for part, names in parts.items() for name in names if not hasattr(part, name)]
     if absent:

@@ -17,7 +17,7 @@ class Stop:
 
 
 @dataclass(frozen=True, slots=True)
-class ProbeHit:
+class AddressProbeHit:
     """An execution of a probed instruction, or a write to a watched word."""
 
     cycle: int
@@ -33,7 +33,7 @@ class Probe:
 
     place: str
     address: int
-    hits: list[ProbeHit] = field(default_factory=list)
+    hits: list[AddressProbeHit] = field(default_factory=list)
 
     @property
     def cycles(self) -> list[int]:

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Final, TypeVar
 
 from rtoslab.catalogue import Board
-from rtoslab.targets.machine import VirtualMachine
+from rtoslab.targets.machine import VirtualBoardMachine
 
 ISR_URGENCY: Final = "isr_urgency"
 """The urgency that the port says of interrupts that call the kernel."""
@@ -138,9 +138,9 @@ def timing_setting_registers(board: Board) -> dict[int, str]:
         for name, field in _register_fields_of_core_settings(board).items()
         if not name.startswith(_URGENCY)
     ]
-    chip = [(field.address, name) for name, field in _value_by_chip_prefix(_CHIPS, board).items()]
-    chip += [(address, "clock") for address in _value_by_chip_prefix(_CLOCKS, board)]
-    aliases = _value_by_chip_prefix({**_ALIASES, "": (0,)}, board)
+    chip = [(field.address, name) for name, field in _table_value_by_chip_name_prefix(_CHIPS, board).items()]
+    chip += [(address, "clock") for address in _table_value_by_chip_name_prefix(_CLOCKS, board)]
+    aliases = _table_value_by_chip_name_prefix({**_ALIASES, "": (0,)}, board)
     settings: dict[int, str] = {}
     for address, name in (*core, *((address + alias, name) for address, name in chip for alias in aliases)):
         settings.setdefault(address, name)  # of several in one register the first
@@ -156,7 +156,7 @@ def is_timing_setting_unchanged_by_write(name: str, word: int, state: Mapping[st
     return name == _LAZY and name in state and _ARMV7M[name].value_in_register_word(word) == state[name]
 
 
-def read_board_settings(machine: VirtualMachine, board: Board, cores: int) -> dict[str, int]:
+def read_board_settings(machine: VirtualBoardMachine, board: Board, cores: int) -> dict[str, int]:
     """Returns the board's settings (clocks, caches, wait states, interrupt priorities and others) by name, as its
     registers have them. Names of other cores than 0 begin with the core (`core1.mpu`)."""
     state = {"clock_hz": machine.clock_hz()}
@@ -166,20 +166,20 @@ def read_board_settings(machine: VirtualMachine, board: Board, cores: int) -> di
     return dict(sorted(state.items()))
 
 
-def read_lasting_settings(machine: VirtualMachine, board: Board, cores: int) -> dict[str, int]:
+def read_startup_board_settings(machine: VirtualBoardMachine, board: Board, cores: int) -> dict[str, int]:
     """Returns those of the board's settings that firmware sets once, as it starts: not which interrupts and channels of
     DMA are on at the moment."""
     state = read_board_settings(machine, board, cores)
     return {name: value for name, value in state.items() if _URGENCY not in name and name != "dma"}
 
 
-def _read_core_settings(machine: VirtualMachine, board: Board, core: int) -> dict[str, int]:
+def _read_core_settings(machine: VirtualBoardMachine, board: Board, core: int) -> dict[str, int]:
     """Returns the settings of one core by name, as its registers have them. Core 0 also has those of the chip."""
     fields = _register_fields_of_core_settings(board)
     if not core:
-        fields.update(_value_by_chip_prefix(_CHIPS, board))
+        fields.update(_table_value_by_chip_name_prefix(_CHIPS, board))
     settings = [field.address for field in fields.values()]
-    channels = () if core else _value_by_chip_prefix(_DMA_CHANNELS, board)
+    channels = () if core else _table_value_by_chip_name_prefix(_DMA_CHANNELS, board)
     # One call reads all of them, because each call copies the board.
     answers = iter(
         machine.read_registers(
@@ -198,7 +198,7 @@ def _read_core_settings(machine: VirtualMachine, board: Board, core: int) -> dic
     return state
 
 
-def read_systick_period_in_cycles(machine: VirtualMachine) -> int | None:
+def read_systick_period_in_cycles(machine: VirtualBoardMachine) -> int | None:
     """Returns the cycles from one tick of core 0's SysTick to the next. None if SysTick is off, or counts another
     clock."""
     control, reload = machine.read_registers(0, [_SYSTICK_RELOAD - 4, _SYSTICK_RELOAD])
@@ -207,7 +207,7 @@ def read_systick_period_in_cycles(machine: VirtualMachine) -> int | None:
     return reload + 1
 
 
-def _find_moved_vector_table(machine: VirtualMachine, register: int | None) -> int:
+def _find_moved_vector_table(machine: VirtualBoardMachine, register: int | None) -> int:
     """Returns the address of the vector table in use. 0 if it is the image's own one, or the one after reset."""
     own = machine.symbol(_OWN_VECTORS)
     tables = {None, 0, own, machine.symbol(_KERNEL_VECTORS)}
@@ -220,7 +220,7 @@ def _register_fields_of_core_settings(board: Board) -> dict[str, _RegisterBitFie
     return {**_CORE, **v7m, **(_M7 if board.core == "cortex-m7" else {})}
 
 
-def _value_by_chip_prefix(table: Mapping[str, Entry], board: Board) -> Entry:
+def _table_value_by_chip_name_prefix(table: Mapping[str, Entry], board: Board) -> Entry:
     """Returns the table's first value whose key is the beginning of the board's chip name."""
     return next(entry for name, entry in table.items() if board.chip.startswith(name))
 

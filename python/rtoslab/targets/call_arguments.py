@@ -18,7 +18,7 @@ NOT_STATED: Final = -1
 """In place of an argument that no service states, or that was not seen."""
 
 
-class StatedArguments(NamedTuple):
+class NumericCallArguments(NamedTuple):
     """Which of a function's arguments some service states as numbers."""
 
     second: bool
@@ -32,10 +32,10 @@ class StatedArguments(NamedTuple):
     @property
     def has_further_call_arguments(self) -> bool:
         """Whether an argument after the second is stated, or the second apart from the call's event."""
-        return self.third or self.fourth or self.has_stacked or self.has_second_event
+        return self.third or self.fourth or self.has_argument_on_stack or self.has_second_event
 
     @property
-    def has_stacked(self) -> bool:
+    def has_argument_on_stack(self) -> bool:
         """Whether an argument on the stack is stated."""
         return self.fifth or self.sixth
 
@@ -61,9 +61,9 @@ class CallArgumentCounter:
 
     def __init__(self) -> None:
         self._counts: Counter[tuple[int, ...]] = Counter()
-        self._stated: list[StatedArguments] = []
+        self._stated: list[NumericCallArguments] = []
 
-    def add_function_with_stated_arguments(self, stated: StatedArguments) -> None:
+    def add_function_with_stated_arguments(self, stated: NumericCallArguments) -> None:
         """Adds the next function in the order of IDENT_FURTHER."""
         self._stated.append(stated)
 
@@ -82,7 +82,7 @@ class CallArgumentCounter:
         calls, before = events[places], events[places - 1]
         # The stack's words follow at once, where they are stated, and then the second argument.
         indices = calls["id"] - IDENT_FURTHER
-        stacks = np.array([stated.has_stacked for stated in self._stated], dtype=np.intp)[indices]
+        stacks = np.array([stated.has_argument_on_stack for stated in self._stated], dtype=np.intp)[indices]
         apart = np.array([stated.has_second_event for stated in self._stated], dtype=np.bool_)[indices]
         stacked, own = (events[np.minimum(at, len(events) - 1)] for at in (places + 1, places + 1 + stacks))
         follows = (before["cycle"] == calls["cycle"]) & (before["core"] == calls["core"])

@@ -12,7 +12,7 @@ from rtoslab.catalogue import Board
 from rtoslab.targets.board import load_image_into_board, make_board_at_reset
 from rtoslab.targets.event_kinds import IDENT_MARK, IDENT_SYMBOL, KIND_EXEC
 from rtoslab.targets.events import EVENT
-from rtoslab.targets.machine import VirtualMachine
+from rtoslab.targets.machine import VirtualBoardMachine
 
 if TYPE_CHECKING:
     from rtoslab._sim import Stats
@@ -29,7 +29,7 @@ _WORD: Final = 4
 class _SingleCoreBoardView:
     """One core of a board on which each core runs an image of its own, shown as a board that has this core alone."""
 
-    def __init__(self, machine: VirtualMachine, core: int, symbols_of: VirtualMachine) -> None:
+    def __init__(self, machine: VirtualBoardMachine, core: int, symbols_of: VirtualBoardMachine) -> None:
         """`symbols_of`: a board that knows the symbols of the core's own image, and is not run."""
         self._machine = machine
         self._core = core
@@ -70,7 +70,7 @@ class _SingleCoreBoardView:
 
     def take_profile(self, core: int) -> bytes:
         """Returns the profile of the core, and clears it."""
-        return self._machine.take_profile(self._physical_core(core))
+        return self._machine.take_profile(self._physical_core_number(core))
 
     def stats(self) -> "Stats":
         """Returns the statistics (cycles by cause, exceptions, spinlocks) of the core alone."""
@@ -83,13 +83,13 @@ class _SingleCoreBoardView:
     def read_registers(self, core: int, addresses: list[int]) -> list[int | None]:
         """Returns the words that the core would read at these addresses, without side effects. None where the read
         would fault."""
-        return self._machine.read_registers(self._physical_core(core), addresses)
+        return self._machine.read_registers(self._physical_core_number(core), addresses)
 
     def registers(self, core: int) -> dict[str, int]:
         """Returns the processor registers of the core."""
-        return self._machine.registers(self._physical_core(core))
+        return self._machine.registers(self._physical_core_number(core))
 
-    def _physical_core(self, core: int) -> int:
+    def _physical_core_number(self, core: int) -> int:
         """Returns the number of the real core that the view shows as core 0."""
         assert core == 0, "the view shows one core"
         return self._core
@@ -106,18 +106,18 @@ def sram_alias_to_striped_address(address: int) -> int:
     return _STRIPED_START + (word * _BANKS + bank) * _WORD + byte
 
 
-def view_core_as_board(
-    machine: VirtualMachine, core: int, image: bytes, started: bytes, name: str, board: Board
-) -> VirtualMachine:
+def make_single_core_board_view(
+    machine: VirtualBoardMachine, core: int, image: bytes, started: bytes, name: str, board: Board
+) -> VirtualBoardMachine:
     """Returns one core of a board that runs two images, as a board that has this core alone. `image` is the core's own
     image, and `started` the one that contains both."""
     idle_board = make_board_at_reset(board, cores=1)
     load_image_into_board(idle_board, started, name)  # its boot block, without which no board takes an image
     load_image_into_board(idle_board, image, name)
-    return cast("VirtualMachine", _SingleCoreBoardView(machine, core, idle_board))
+    return cast("VirtualBoardMachine", _SingleCoreBoardView(machine, core, idle_board))
 
 
-def end_symbol_address_of_both_images(machine: VirtualMachine) -> int:
+def end_symbol_address_of_both_images(machine: VirtualBoardMachine) -> int:
     """Returns the address at which the images of both cores have ended. Raises RunError if the image has no such
     symbol."""
     address = machine.symbol(OTHER_DONE_SYMBOL)

@@ -71,7 +71,7 @@ class OmittedTaskPointerWriteInserter:
         mine = events["core"] == core
         labels = np.flatnonzero(_idle_begin_and_end_event_mask(events) & mine)
         idles = np.asarray(events["id"][labels] == IDENT_IDLE, dtype=np.bool_)
-        turns = _changed_value_mask(idles, before=self._idles.get(core, False))
+        turns = _mask_of_value_changes(idles, before=self._idles.get(core, False))
         is_included[labels[~idles & ~turns]] = False
         named = np.flatnonzero(_current_task_write_event_mask(events) & mine)
         done = 0
@@ -142,7 +142,7 @@ class NoCurrentTaskEventRemover:
         named."""
         at = np.flatnonzero(idles | named)
         is_start = np.zeros(len(idles), dtype=np.bool_)
-        is_start[at] = _changed_value_mask(idles[at], before=self._idles.get(core, False)) & idles[at]
+        is_start[at] = _mask_of_value_changes(idles[at], before=self._idles.get(core, False)) & idles[at]
         if len(at):
             self._idles[core] = bool(idles[at[-1]])
         return is_start
@@ -180,7 +180,7 @@ class SupersededTaskSelectionFilter:
         self._waiting = raw[end * EVENT.itemsize :]
         return events[:end][is_last[:end]].tobytes()
 
-    def take_held_back_events(self) -> bytes:
+    def take_events_held_back_by_filter(self) -> bytes:
         """Returns the events that `filter_events` held back. Call it after the last chunk."""
         waiting, self._waiting = self._waiting, b""
         return waiting
@@ -203,7 +203,7 @@ class TaskSwitchEventFilter:
         if self._last_named is None:
             return fresh
         fresh = self._last_named.filter_events(fresh)
-        return fresh + self._last_named.take_held_back_events() if is_end else fresh
+        return fresh + self._last_named.take_events_held_back_by_filter() if is_end else fresh
 
 
 def last_running_task_of_each_core(raw: bytes, no_task: Collection[int], now: dict[int, int]) -> dict[int, int]:
@@ -231,7 +231,7 @@ def _idle_begin_and_end_event_mask(events: NDArray[np.void]) -> NDArray[np.bool_
     return np.asarray((events["kind"] == KIND_EXEC) & is_idle, dtype=np.bool_)
 
 
-def _changed_value_mask(values: NDArray[np.bool_], *, before: bool) -> NDArray[np.bool_]:
+def _mask_of_value_changes(values: NDArray[np.bool_], *, before: bool) -> NDArray[np.bool_]:
     """Returns a mask of the values that differ from their predecessor. `before` is the predecessor of the first."""
     return np.asarray(values != np.concatenate(([before], values[:-1])) if len(values) else values, dtype=np.bool_)
 
@@ -258,7 +258,7 @@ class IdleInHandlerEventFilter:
             self._track_exceptions(events[handlers])
             return events
         returns, is_kept = events.copy(), ~labels
-        for at in np.flatnonzero(handlers | self._idle_change_event_mask(events, labels)).tolist():
+        for at in np.flatnonzero(handlers | self._mask_of_idle_begin_end_events(events, labels)).tolist():
             if handlers[at]:
                 self._track_exceptions(events[at : at + 1])
                 continue
@@ -270,13 +270,13 @@ class IdleInHandlerEventFilter:
                 is_kept[at] = True
         return np.asarray(returns[is_kept])
 
-    def _idle_change_event_mask(self, events: NDArray[np.void], labels: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    def _mask_of_idle_begin_end_events(self, events: NDArray[np.void], labels: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Returns a mask of the events at which idling begins or ends, without the further passes of the idle loop."""
         turns = np.zeros(len(events), dtype=np.bool_)
         for core in range(_CORES):
             at = np.flatnonzero(labels & (events["core"] == core))
             idles = np.asarray(events["id"][at] == IDENT_IDLE, dtype=np.bool_)
-            turns[at] = _changed_value_mask(idles, before=self._labels.get(core, False))
+            turns[at] = _mask_of_value_changes(idles, before=self._labels.get(core, False))
             if len(at):
                 self._labels[core] = bool(idles[-1])
         return turns

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rtoslab.base import DebuggerError, SymbolError
 from rtoslab.catalogue import Board
 from rtoslab.intake import read_program_image
-from rtoslab.targets.attachments import DeviceRequest
+from rtoslab.targets.attachments import BusDeviceRequest
 from rtoslab.targets.board import (
     apply_timing_settings_to_virtual_board,
     convert_simulator_errors,
@@ -32,7 +32,7 @@ def serve_gdb(
     settings: Mapping[str, int] | None = None,
     strict: bool = False,
     until: str | None = None,
-    devices: Sequence[DeviceRequest] = (),
+    devices: Sequence[BusDeviceRequest] = (),
     ready: Callable[[str], None] = lambda _: None,
     on_text: Callable[[str, bytes], None] = lambda *_: None,
     note: Callable[[str], None] = lambda _: None,

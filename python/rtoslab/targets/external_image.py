@@ -26,7 +26,7 @@ class ExternalImage:
         return hashlib.sha256(self.content).hexdigest()
 
     @property
-    def identity_expected_of_image(self) -> ExpectedImageIdentity:
+    def image_identity_expected_in_records(self) -> ExpectedImageIdentity:
         """Returns the run id and manifest that all records of the image must contain."""
         return ExpectedImageIdentity(self.introduction.begin.run, self.introduction.begin.manifest)
 
@@ -61,4 +61,4 @@ def catalogue_with_kernel(catalogue: Catalogue, kernel: str, cores: int) -> Cata
     facts = Kernel.model_construct(
         id=kernel, title=kernel, smp=cores > 1, services=dict.fromkeys(sorted(services), True)
     )
-    return catalogue.with_kernel(CatalogueEntry(kernel, catalogue.root, facts))
+    return catalogue.catalogue_with_added_kernel(CatalogueEntry(kernel, catalogue.root, facts))

@@ -13,7 +13,7 @@ from typing import Final
 
 from rtoslab.targets.board import simulator_module
 from rtoslab.targets.event_kinds import KIND_EXCEPTION_ENTER, KIND_EXCEPTION_EXIT
-from rtoslab.targets.machine import VirtualMachine
+from rtoslab.targets.machine import VirtualBoardMachine
 
 FAULT_NAMES: Final = {3: "HardFault", 4: "MemManage", 5: "BusFault", 6: "UsageFault"}
 _EVENT: Final = struct.Struct("<Q8xHBB4x")
@@ -99,7 +99,7 @@ def _fault_handler_events(events: bytes, kind: int) -> Iterator[tuple[int, int, 
             yield core, ident, cycle
 
 
-def read_processor_fault(machine: VirtualMachine, core: int, exception: int, cycle: int) -> Fault:
+def read_processor_fault(machine: VirtualBoardMachine, core: int, exception: int, cycle: int) -> Fault:
     """Returns the state of a core that is about to execute the first instruction of a fault's handler."""
     now = machine.registers(core)
     exc_return = now["lr"]
@@ -115,7 +115,7 @@ def read_processor_fault(machine: VirtualMachine, core: int, exception: int, cyc
     return Fault(core, exception, cycle, registers, stacks, _read_fault_status(machine, core), half)
 
 
-def core_state_as_fault(machine: VirtualMachine, core: int) -> Fault:
+def core_state_as_fault(machine: VirtualBoardMachine, core: int) -> Fault:
     """Returns the present state of a core as a `Fault` without a cause, so that its call path can be shown."""
     registers = machine.registers(core)
     stacks = tuple(_copy_stack_memory(machine, registers[name]) for name in ("msp", "psp"))
@@ -142,13 +142,13 @@ def _general_register_names() -> Iterator[str]:
     yield from (f"r{number}" for number in range(13))
 
 
-def _read_fault_status(machine: VirtualMachine, core: int) -> dict[str, int]:
+def _read_fault_status(machine: VirtualBoardMachine, core: int) -> dict[str, int]:
     """Returns the fault status registers of a core by name. Empty if the core has none."""
     status = machine.read_registers(core, list(_STATUS.values()))
     return {name: word for name, word in zip(_STATUS, status, strict=True) if word is not None}
 
 
-def _read_words(machine: VirtualMachine, address: int, count: int) -> list[int]:
+def _read_words(machine: VirtualBoardMachine, address: int, count: int) -> list[int]:
     """Returns `count` words of the board's memory. Empty outside memory."""
     try:
         content = machine.read(address, 4 * count)
@@ -157,7 +157,7 @@ def _read_words(machine: VirtualMachine, address: int, count: int) -> list[int]:
     return [int.from_bytes(content[at : at + 4], "little") for at in range(0, len(content), 4)]
 
 
-def _copy_stack_memory(machine: VirtualMachine, pointer: int) -> BoardMemoryCopy:
+def _copy_stack_memory(machine: VirtualBoardMachine, pointer: int) -> BoardMemoryCopy:
     """Returns a copy of the memory from a stack pointer upwards, at most 16 KiB and as far as there is memory."""
     content = b""
     with suppress(simulator_module().SimError, OverflowError):

@@ -28,7 +28,7 @@ from rtoslab.targets.event_kinds import (
 )
 from rtoslab.targets.events import EVENT
 from rtoslab.targets.exceptions import PENDSV, SVCALL, SYSTICK
-from rtoslab.targets.machine import VirtualMachine
+from rtoslab.targets.machine import VirtualBoardMachine
 
 _KERNEL_EXCEPTIONS: Final = frozenset({SVCALL, PENDSV, SYSTICK})
 
@@ -62,7 +62,7 @@ class HandlerRunColumns:
 
 
 @dataclass(slots=True)
-class _UnfinishedHandlerRun:
+class _ActiveExceptionHandler:
     """The run of an exception handler that has not returned yet."""
 
     exception: int
@@ -97,7 +97,7 @@ class HandlerRunReader:
         self._in_thread = in_thread
         self._idling = IdleInHandlerEventFilter()
         self._top = top
-        self._open: list[_UnfinishedHandlerRun] = []
+        self._open: list[_ActiveExceptionHandler] = []
         self.runs = HandlerRunColumns()
 
     def add_events(self, raw: bytes) -> None:
@@ -122,7 +122,7 @@ class HandlerRunReader:
         """Records the entry into an exception handler. `latency` are the cycles from the exception's recognition."""
         for handler in self._open:
             handler.interrupted += 1
-        self._open.append(_UnfinishedHandlerRun(exception, cycle, latency, self._runs, self._top))
+        self._open.append(_ActiveExceptionHandler(exception, cycle, latency, self._runs, self._top))
 
     def _record_handler_return(self, cycle: int, exception: int) -> None:
         """Records the return from an exception handler. Its run is stored if it is a handler of the kernel."""
@@ -136,7 +136,7 @@ class HandlerRunReader:
             return
         self._add_handler_run_row(done, cycle)
 
-    def _add_handler_run_row(self, done: _UnfinishedHandlerRun, cycle: int) -> None:
+    def _add_handler_run_row(self, done: _ActiveExceptionHandler, cycle: int) -> None:
         """Adds a row for a run that ends at `cycle`."""
         handlings = self.runs
         handlings.exception.append(done.exception)
@@ -154,7 +154,7 @@ class HandlerRunReader:
         if ident == IDENT_CURRENT:
             self._current = value
             if self._in_thread and not self._open and value != self._runs:
-                switch = _UnfinishedHandlerRun(THREAD_MODE, cycle, 0, self._runs, self._top)
+                switch = _ActiveExceptionHandler(THREAD_MODE, cycle, 0, self._runs, self._top)
                 self._runs = value
                 self._add_handler_run_row(switch, cycle)
         elif ident == IDENT_TOP:
@@ -173,7 +173,7 @@ class HandlerRunReader:
             inside.select_cycles = cycle - inside.select_from
 
 
-def attach_handler_probes(machine: VirtualMachine, kernel: Kernel) -> int | None:
+def attach_handler_probes(machine: VirtualBoardMachine, kernel: Kernel) -> int | None:
     """Sets probes on the code with which the kernel chooses the next task. Returns the address of the kernel's word
     with the most urgent ready priority, None if it has none."""
     probes = kernel.probes
@@ -193,7 +193,7 @@ def attach_handler_probes(machine: VirtualMachine, kernel: Kernel) -> int | None
     return word
 
 
-def call_return_addresses(machine: VirtualMachine, caller: str, callee: int) -> list[int]:
+def call_return_addresses(machine: VirtualBoardMachine, caller: str, callee: int) -> list[int]:
     """Returns the addresses after those calls (BL) in the function named `caller` that call the function at
     `callee`."""
     start = find_symbol_address(machine, caller)

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Final
 
 from rtoslab.catalogue import HeapBlockChain, HeapFreeList, Kernel
-from rtoslab.targets.machine import VirtualMachine
+from rtoslab.targets.machine import VirtualBoardMachine
 from rtoslab.targets.structures import ReadWord, find_structure_members
 
 HEAP_PIECES: Final = "heap.free_pieces"
@@ -17,7 +17,7 @@ _MOST_PIECES: Final = 1 << 16
 
 
 def count_free_heap_blocks(
-    machine: VirtualMachine, read_word: ReadWord, image: bytes, kernel: Kernel
+    machine: VirtualBoardMachine, read_word: ReadWord, image: bytes, kernel: Kernel
 ) -> dict[str, int]:
     """Returns the number of free pieces in the kernel's heap, under the key HEAP_PIECES. Empty if it is unknown.
 
@@ -40,7 +40,7 @@ def count_free_heap_blocks(
 class _HeapReader:
     """Reads a kernel's heap in the board's memory: variables, and members of the heap's blocks."""
 
-    def __init__(self, machine: VirtualMachine, word: ReadWord, image: bytes, structure: str) -> None:
+    def __init__(self, machine: VirtualBoardMachine, word: ReadWord, image: bytes, structure: str) -> None:
         self._machine = machine
         self._members = find_structure_members(image, [structure]).get(structure, {})
         self.read_word = word

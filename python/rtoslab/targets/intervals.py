@@ -53,7 +53,7 @@ class MeasuredCodeInterval:
 
 
 @dataclass(frozen=True, slots=True)
-class MeasuredCodeIntervals:
+class LatencyBenchmarkIntervals:
     """The measured intervals of a latency benchmark's window, and the events beside them, in the order of time."""
 
     intervals: tuple[MeasuredCodeInterval, ...]
@@ -84,7 +84,7 @@ def decode_measured_intervals_from_events(
     pin: int | None,
     stamping: int | None = None,
     deferred_tick: int | None = None,
-) -> MeasuredCodeIntervals:
+) -> LatencyBenchmarkIntervals:
     """Returns the measured intervals in the packed events of a window.
 
     `current` is the running task of each core as the window opens. `pin` is the number of the measurement's pin.
@@ -92,7 +92,7 @@ def decode_measured_intervals_from_events(
     ticks, the last one before the end starts the interval. `deferred_tick` is the number of the exception in which the
     kernel does a tick's work, if SysTick's handler only requests it.
     """
-    reader = _IntervalReader(services, dict(current), stamping, deferred_tick)
+    reader = _MeasuredIntervalReader(services, dict(current), stamping, deferred_tick)
     events = np.frombuffer(raw, dtype=EVENT)
     for cycle, value, pc, ident, kind, core, more in events_as_integer_tuples(
         events[_interval_event_mask(events, pin)]
@@ -112,7 +112,9 @@ def decode_measured_intervals_from_events(
             reader.count_event_in_interval(kind, cycle, ident, value, core)
     resumed = {number: frozenset(addresses) for number, addresses in reader.resumed.items()}
     stored = tuple(reader.samples) or None
-    return MeasuredCodeIntervals(tuple(reader.intervals), tuple(reader.pulses), tuple(reader.disorder), resumed, stored)
+    return LatencyBenchmarkIntervals(
+        tuple(reader.intervals), tuple(reader.pulses), tuple(reader.disorder), resumed, stored
+    )
 
 
 def _interval_event_mask(events: NDArray[np.void], pin: int | None) -> NDArray[np.bool_]:
@@ -127,7 +129,7 @@ def _interval_event_mask(events: NDArray[np.void], pin: int | None) -> NDArray[n
 
 
 @dataclass(slots=True)
-class _IntervalReader:
+class _MeasuredIntervalReader:
     """Builds measured intervals and pin pulses from events in the order of time."""
 
     services: tuple[str, ...]

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from rtoslab._sim import IntervalResult, Snapshot, Stats, Stop
 
 
-class VirtualMachine(Protocol):
+class VirtualBoardMachine(Protocol):
     """The interface of a virtual board: `rtoslab._sim.Machine`, or a fake of the tests.
     `_sim.pyi` says more about each method. Cycles are cycles of the core's clock since reset.
     """

@@ -14,7 +14,7 @@ from rtoslab.targets.board import simulator_module
 from rtoslab.targets.call_arguments import CallArguments
 from rtoslab.targets.event_kinds import IDENT_CALL, IDENT_CURRENT, IDENT_MARK, IDENT_NESTING
 from rtoslab.targets.handlings import HandlerRunColumns
-from rtoslab.targets.intervals import MeasuredCodeIntervals
+from rtoslab.targets.intervals import LatencyBenchmarkIntervals
 from rtoslab.targets.steps import ObservedBenchmarkStep
 
 
@@ -117,7 +117,7 @@ class MeasurementWindowObservations:
     event_count: int = 0
     event_digest: str = ""
     """XXH3 of 128 bits of all events as they came: two runs with the same one did the same in the same cycles."""
-    intervals: MeasuredCodeIntervals | None = None
+    intervals: LatencyBenchmarkIntervals | None = None
     """The intervals of a latency benchmark."""
     handled: HandlerRunColumns | None = None
     """The handler runs, for a benchmark that shows the kernel's own handlers."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from rtoslab.targets.board import simulator_module
-from rtoslab.targets.machine import VirtualMachine
+from rtoslab.targets.machine import VirtualBoardMachine
 
 SYMBOL: Final = "_SEGGER_RTT"
 _ID: Final = b"SEGGER RTT"
@@ -27,7 +27,7 @@ _BYTES_MOST: Final = 1 << 20
 class RttBuffers:
     """The SEGGER RTT buffers in the RAM of a running image, as a debug probe reads them."""
 
-    machine: VirtualMachine
+    machine: VirtualBoardMachine
     block: int
     """Address of the control block."""
     typed: bytes = b""
@@ -89,7 +89,7 @@ class RttBuffers:
             return b""
 
 
-def find_rtt_buffers(machine: VirtualMachine, typed: bytes = b"") -> RttBuffers | None:
+def find_rtt_buffers(machine: VirtualBoardMachine, typed: bytes = b"") -> RttBuffers | None:
     """Returns the SEGGER RTT buffers of the loaded image. None if it has none. `typed` is input for its first buffer to
     the target."""
     block = machine.symbol(SYMBOL)

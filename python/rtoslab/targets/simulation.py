@@ -11,7 +11,7 @@ from typing import Any, Final
 from rtoslab.base import ImageFileError, PlanError, SymbolError
 from rtoslab.catalogue import Board
 from rtoslab.intake import read_program_image
-from rtoslab.targets.attachments import DeviceRequest
+from rtoslab.targets.attachments import BusDeviceRequest
 from rtoslab.targets.board import (
     MOST_CYCLES,
     apply_timing_settings_to_virtual_board,
@@ -24,7 +24,7 @@ from rtoslab.targets.board import (
 )
 from rtoslab.targets.faults import Fault
 from rtoslab.targets.logs import CHANNEL, DefmtLogLine, find_defmt_log
-from rtoslab.targets.machine import VirtualMachine
+from rtoslab.targets.machine import VirtualBoardMachine
 from rtoslab.targets.unhandled import cores_in_default_handlers
 from rtoslab.targets.watched_run import (
     EXIT,
@@ -44,7 +44,7 @@ _VTOR: Final = 0xE000_ED08
 
 
 @dataclass(frozen=True, slots=True)
-class AddressPairExecutionCycles:
+class AddressIntervalCycleCount:
     """The number of times that execution went from address `start` to address `end`, and the cycles in between."""
 
     start: str
@@ -66,7 +66,7 @@ class SimulationResult:
     cycles: list[int]
     instructions: list[int]
     uart: bytes
-    between: list[AddressPairExecutionCycles]
+    between: list[AddressIntervalCycleCount]
     warnings: list[str]
     reached: bool
     """Whether the run came to the requested end, without a fault."""
@@ -99,8 +99,8 @@ class SimulationResult:
             "cycles": self.cycles,
             "instructions": self.instructions,
             "uart": self.uart.decode("utf-8", errors="replace"),
-            "rtt": _output_channel_texts(self.rtt),
-            "debug": _output_channel_texts(self.debug),
+            "rtt": _firmware_output_texts_by_channel(self.rtt),
+            "debug": _firmware_output_texts_by_channel(self.debug),
             "defmt": [line.as_json() for line in self.logs],
             "exit_code": self.exit_code,
             "notes": list(self.notes),
@@ -120,7 +120,7 @@ class SimulationResult:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SimulationRequest:
+class SimulationRunOptions:
     """The options of a run of `rtoslab sim`. `until`: a symbol, a 0x address or a decimal number of cycles."""
 
     until: str | None = None
@@ -148,18 +148,18 @@ class SimulationRequest:
     """A debugger opens the ITM's ports at reset."""
     semihosting_typed: bytes = b""
     """What the firmware can read from semihosting's standard input."""
-    devices: Sequence[DeviceRequest] = ()
+    devices: Sequence[BusDeviceRequest] = ()
     """Devices on buses, ports and pins."""
 
 
 def simulate_image(
     image: Path,
     board: Board,
-    request: SimulationRequest,
+    request: SimulationRunOptions,
     *,
     cores: int | None = None,
     on_output: OnOutput = lambda *_: None,
-    machine: VirtualMachine | None = None,
+    machine: VirtualBoardMachine | None = None,
 ) -> SimulationResult:
     """Runs `image` on a virtual board until its end, the limit or Ctrl-C, and returns the result.
 
@@ -196,7 +196,7 @@ def simulate_image(
         machine.type_uart(request.typed)
     watched = MonitoredImageRun(
         machine,
-        _run_cycle_limit(request, board),
+        _cycle_limit_of_simulation(request, board),
         on_output,
         _compile_pattern(request.expect),
         _compile_pattern(request.fail),
@@ -210,7 +210,7 @@ def simulate_image(
     return _make_simulation_result(machine, count, request, watched, ended, between, notes)
 
 
-def _missing_boot_loader_sentence(machine: VirtualMachine, board: Board) -> list[str]:
+def _missing_boot_loader_sentence(machine: VirtualBoardMachine, board: Board) -> list[str]:
     """Returns a sentence about an image for a boot loader, whose vector table is not where the chip boots. Empty for
     others."""
     memory = board.memory
@@ -225,7 +225,7 @@ def _missing_boot_loader_sentence(machine: VirtualMachine, board: Board) -> list
     return [sentence]
 
 
-def _run_cycle_limit(request: SimulationRequest, board: Board) -> int:
+def _cycle_limit_of_simulation(request: SimulationRunOptions, board: Board) -> int:
     """Returns the cycles since reset after which the run ends at the latest, by the user's options."""
     cycle = None if request.until is None else parse_cycle_count(request.until)
     if cycle is not None:
@@ -236,12 +236,12 @@ def _run_cycle_limit(request: SimulationRequest, board: Board) -> int:
 
 
 def _make_simulation_result(
-    machine: VirtualMachine,
+    machine: VirtualBoardMachine,
     cores: int,
-    request: SimulationRequest,
+    request: SimulationRunOptions,
     watched: MonitoredImageRun,
     ended: WatchedRunEndReason,
-    between: list[AddressPairExecutionCycles],
+    between: list[AddressIntervalCycleCount],
     notes: Sequence[str],
 ) -> SimulationResult:
     """Returns the result of a run of `rtoslab sim` that has ended."""
@@ -277,7 +277,7 @@ def _make_simulation_result(
     )
 
 
-def _has_run_ended_as_requested(request: SimulationRequest, reason: str) -> bool:
+def _has_run_ended_as_requested(request: SimulationRunOptions, reason: str) -> bool:
     """Whether the run ended as the user asked (`until`, an expected pattern, exit code 0)."""
     if request.expect is not None:
         return reason == PASSED
@@ -287,7 +287,7 @@ def _has_run_ended_as_requested(request: SimulationRequest, reason: str) -> bool
     return request.until is None or reason == "until" or (by_cycles and reason == "cycles")
 
 
-def _output_channel_texts(channels: Mapping[str, bytes]) -> dict[str, str]:
+def _firmware_output_texts_by_channel(channels: Mapping[str, bytes]) -> dict[str, str]:
     """Returns the output of each channel as text, with invalid UTF-8 replaced."""
     return {name: text.decode("utf-8", errors="replace") for name, text in channels.items()}
 
@@ -311,11 +311,11 @@ def _is_failure_stop_reason(reason: str, detail: str) -> bool:
 
 
 def _read_cycles_between_addresses(
-    machine: VirtualMachine, start: str, end: str, index: int
-) -> AddressPairExecutionCycles:
+    machine: VirtualBoardMachine, start: str, end: str, index: int
+) -> AddressIntervalCycleCount:
     """Returns the cycles that the board measured between two addresses, under the index of `between`."""
     result = machine.between_result(index)
-    return AddressPairExecutionCycles(
+    return AddressIntervalCycleCount(
         start, end, result["count"], result["min_cycles"], result["max_cycles"], result["total_cycles"]
     )
 

@@ -82,7 +82,7 @@ def decode_benchmark_steps_from_events(
             elif ident >= IDENT_MARK:
                 reader.append_interval_marker_step(core, cycle, ident - IDENT_MARK)
         elif kind == KIND_WRITE:
-            reader.append_task_switch_or_heap_write(core, cycle, ident, value)
+            reader.append_switch_or_heap_write_step(core, cycle, ident, value)
         elif kind == KIND_EXCEPTION_ENTER:
             reader.append_tick_or_interrupt_step(core, cycle, ident, cycle - value)
         elif kind == KIND_EXCEPTION_EXIT:
@@ -131,7 +131,7 @@ class _BenchmarkStepReader:
             ObservedBenchmarkStep(cycle, core, STOP if tag & 1 else START, self.step_owners[core], first=tag >> 1)
         )
 
-    def append_task_switch_or_heap_write(self, core: int, cycle: int, ident: int, value: int) -> None:
+    def append_switch_or_heap_write_step(self, core: int, cycle: int, ident: int, value: int) -> None:
         """Appends a switch to a new current task, or the write to a heap block's last word."""
         if ident == IDENT_CURRENT + core:
             self.append_task_switch(core, cycle, value)
@@ -153,7 +153,7 @@ class _BenchmarkStepReader:
         spans = self.kernel_spans.pop(core, None)
         if last is not None and not (last.kind == CALL and last.who == step.who and last.end_cycle is None):
             since = max(last.cycle, last.end_cycle or 0, self.resume_cycles.get(context, 0))
-            step.own_cycles = step.cycle - since - (_cycles_of_spans_since(since, spans) if spans else 0)
+            step.own_cycles = step.cycle - since - (_sum_cycles_of_spans_after_cycle(since, spans) if spans else 0)
         self.last_own_steps[context] = step
         self.interrupted_starts.pop(context, None)
         self.steps.append(step)
@@ -286,7 +286,7 @@ class _BenchmarkStepReader:
         self.interrupted_starts.pop(context, None)
 
 
-def _cycles_of_spans_since(since: int, spans: Sequence[tuple[int, int]]) -> int:
+def _sum_cycles_of_spans_after_cycle(since: int, spans: Sequence[tuple[int, int]]) -> int:
     """Returns the cycles of those parts of the spans (begin, end) that are later than cycle `since`. The spans are in
     the order of time."""
     cycles = 0

@@ -9,7 +9,7 @@ from typing import Final
 from rtoslab.base import without_thumb_bit
 from rtoslab.targets.board import first_symbol_per_address
 from rtoslab.targets.exceptions import FIRST_EXTERNAL
-from rtoslab.targets.machine import VirtualMachine
+from rtoslab.targets.machine import VirtualBoardMachine
 from rtoslab.targets.vector_table import read_exception_vectors, read_little_endian
 
 _EXCEPTION: Final = 0x1FF
@@ -23,13 +23,13 @@ _BRANCH: Final = 0xE000
 """The opcode of `B` in 16 bits, without its 11 bits of offset."""
 
 
-def cores_in_default_handlers(machine: VirtualMachine, cores: int) -> list[str]:
+def cores_in_default_handlers(machine: VirtualBoardMachine, cores: int) -> list[str]:
     """Returns a sentence for each core that hangs in the default handler of an exception without a handler."""
     by_core = (_core_in_default_handler_sentence(machine, core) for core in range(cores))
     return [item for item in by_core if item]
 
 
-def _core_in_default_handler_sentence(machine: VirtualMachine, core: int) -> str:
+def _core_in_default_handler_sentence(machine: VirtualBoardMachine, core: int) -> str:
     """Returns a sentence if a core hangs in a default exception handler, else an empty text."""
     registers = machine.registers(core)
     number = registers["xpsr"] & _EXCEPTION
@@ -51,7 +51,7 @@ def _core_in_default_handler_sentence(machine: VirtualMachine, core: int) -> str
     )
 
 
-def _is_endless_loop(machine: VirtualMachine, pc: int, handler: int) -> bool:
+def _is_endless_loop(machine: VirtualBoardMachine, pc: int, handler: int) -> bool:
     """Whether the code at `pc` is an endless loop: the next unconditional branch leads back into the handler, at or
     before `pc`."""
     for at in range(0, _LOOP_BYTES, 2):

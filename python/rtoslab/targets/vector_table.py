@@ -7,14 +7,14 @@ from rtoslab.base import PlanError, count_with_noun, without_thumb_bit
 from rtoslab.catalogue import Board
 from rtoslab.targets.board import find_symbol_address, simulator_module
 from rtoslab.targets.exceptions import FIRST_EXTERNAL, NMI, PENDSV, SYSTICK, exception_name, parse_exception_number
-from rtoslab.targets.machine import VirtualMachine
+from rtoslab.targets.machine import VirtualBoardMachine
 
 _RAISED: Final = frozenset({NMI, PENDSV, SYSTICK})
 """Exceptions of the core that can be raised from outside. The others follow an instruction."""
 _MOST_NAMED: Final = 4
 
 
-def read_little_endian(machine: VirtualMachine, address: int, size: int) -> int | None:
+def read_little_endian(machine: VirtualBoardMachine, address: int, size: int) -> int | None:
     """Returns a little-endian number of `size` bytes in memory. None where there is no memory."""
     try:
         return int.from_bytes(machine.read(address, size), "little")
@@ -22,13 +22,13 @@ def read_little_endian(machine: VirtualMachine, address: int, size: int) -> int 
         return None
 
 
-def read_exception_vectors(machine: VirtualMachine, table: int, count: int) -> list[int]:
+def read_exception_vectors(machine: VirtualBoardMachine, table: int, count: int) -> list[int]:
     """Returns up to `count` vectors of the exception table at address `table`, as far as they are in memory."""
     words = (read_little_endian(machine, table + 4 * number, 4) for number in range(count))
     return list(takewhile(lambda word: word is not None, words))  # type: ignore[arg-type]
 
 
-def find_exception_number(machine: VirtualMachine, board: Board, core: int, name: str) -> int:
+def find_exception_number(machine: VirtualBoardMachine, board: Board, core: int, name: str) -> int:
     """Returns the number of an exception from its name (`irq5`, `systick`), or from its handler as symbol or 0x
     address. A handler is looked up in the vector table that the core uses now. Raises PlanError, SymbolError."""
     try:

@@ -32,7 +32,7 @@ from rtoslab.targets.board_state import (
     read_systick_period_in_cycles,
     timing_setting_registers,
 )
-from rtoslab.targets.core_view import end_symbol_address_of_both_images, view_core_as_board
+from rtoslab.targets.core_view import end_symbol_address_of_both_images, make_single_core_board_view
 from rtoslab.targets.current_task import (
     OmittedTaskPointerWriteInserter,
     TaskSwitchEventFilter,
@@ -52,7 +52,7 @@ from rtoslab.targets.exceptions import FIRST_EXTERNAL, task_switching_exceptions
 from rtoslab.targets.handlings import UNKNOWN, HandlerRunReader, attach_handler_probes
 from rtoslab.targets.heap_pieces import count_free_heap_blocks
 from rtoslab.targets.intervals import decode_measured_intervals_from_events
-from rtoslab.targets.machine import VirtualMachine
+from rtoslab.targets.machine import VirtualBoardMachine
 from rtoslab.targets.marks import IntervalMarkerAddress, read_interval_marker_addresses
 from rtoslab.targets.observe import MeasurementWindowObservations, MeasurementWindowObserver
 from rtoslab.targets.own_code import executed_benchmark_functions, instructions_from_markers_to_calls
@@ -132,7 +132,7 @@ class RunOutput:
 
 
 def run_virtual_benchmark(
-    job: VirtualBenchmarkRunRequest, progress: Progress = lambda *_: None, machine: VirtualMachine | None = None
+    job: VirtualBenchmarkRunRequest, progress: Progress = lambda *_: None, machine: VirtualBoardMachine | None = None
 ) -> RunOutput:
     """Runs a benchmark image to its end on a virtual board and observes its measurement window (the time in which the
     benchmark counts). A failure of the image is in the output's `failure`, and raises nothing."""
@@ -142,7 +142,7 @@ def run_virtual_benchmark(
     load_image_into_board(machine, started, job.name)
     if job.core is None:
         return _ObservedBenchmarkRun(job, machine, progress, None).run_benchmark_and_collect_output()
-    shown = view_core_as_board(machine, job.core, job.image, started, job.name, job.board)
+    shown = make_single_core_board_view(machine, job.core, job.image, started, job.name, job.board)
     return _ObservedBenchmarkRun(
         job, shown, progress, end_symbol_address_of_both_images(machine)
     ).run_benchmark_and_collect_output()
@@ -152,7 +152,11 @@ class _ObservedBenchmarkRun:
     """A run of one benchmark image, with its probes and the readers of their events."""
 
     def __init__(
-        self, job: VirtualBenchmarkRunRequest, machine: VirtualMachine, progress: Progress, done_address: int | None
+        self,
+        job: VirtualBenchmarkRunRequest,
+        machine: VirtualBoardMachine,
+        progress: Progress,
+        done_address: int | None,
     ) -> None:
         """`done_address`: the end of the run. None: that of the image."""
         self.job = job
@@ -206,7 +210,7 @@ class _ObservedBenchmarkRun:
             done = find_symbol_address(self.machine, DONE_SYMBOL) if self.done_address is None else self.done_address
             self.machine.until(without_thumb_bit(done))
             for index, service in enumerate(self.job.watched_services):
-                self._watch_service(IDENT_CALL + index, self.job.kernel.symbols.get(service, ()))
+                self._set_probes_at_kernel_service_end(IDENT_CALL + index, self.job.kernel.symbols.get(service, ()))
             self.watch.set_kernel_function_probes()
             # Before the window, too: a call that an exception cut off is seen twice.
             self.machine.trace_exceptions(True)
@@ -241,7 +245,7 @@ class _ObservedBenchmarkRun:
         if keep_address is not None:
             self.machine.watch_call(without_thumb_bit(keep_address), IDENT_KEEP)
 
-    def _watch_service(self, ident: int, names: tuple[str, ...]) -> None:
+    def _set_probes_at_kernel_service_end(self, ident: int, names: tuple[str, ...]) -> None:
         """Sets probes with the number `ident` on the kernel functions (`names`) in which a service ends."""
         for name in names:  # none: nothing in the image calls it, and the proofs will say so
             whole = self.machine.symbol(name)
@@ -411,7 +415,7 @@ class _ObservedBenchmarkRun:
         """Runs until the image sets its window to this state (1 opened, 2 closed). Raises RunError if it ends, hangs or
         sets another state."""
         while True:
-            stop = self._run_to_write_or_end(phase, limit_s)
+            stop = self._run_to_watched_write_or_end(phase, limit_s)
             if stop["reason"] == "until":
                 raise RunError(f"The image ended during its {phase}, before the end of the measured window.")
             window = self._read_word(find_symbol_address(self.machine, WINDOW_SYMBOL))
@@ -422,11 +426,11 @@ class _ObservedBenchmarkRun:
 
     def _run_until_benchmark_records_sent(self) -> None:
         """Runs until the image has sent all its records. Raises RunError if it opens another window."""
-        while self._run_to_write_or_end("sending", self.job.sending_limit_s)["reason"] != "until":
+        while self._run_to_watched_write_or_end("sending", self.job.sending_limit_s)["reason"] != "until":
             if self._read_word(find_symbol_address(self.machine, WINDOW_SYMBOL)) == 1:
                 raise RunError("The image began a second window, but this version measures one.")
 
-    def _run_to_write_or_end(self, phase: str, limit_s: float) -> "Stop":
+    def _run_to_watched_write_or_end(self, phase: str, limit_s: float) -> "Stop":
         """Runs until a watched word is written or the image ends, within a limit of virtual time. Raises RunError for
         any other end."""
         start = self.machine.cycle()

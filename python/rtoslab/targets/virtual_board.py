@@ -25,7 +25,7 @@ from rtoslab.targets.board import (
     parse_pin_number,
     pin_number_in_events,
 )
-from rtoslab.targets.board_records import ExceptionEvent, Interval, Probe, ProbeHit, RecordedPinEdge, Stop
+from rtoslab.targets.board_records import AddressProbeHit, ExceptionEvent, Interval, Probe, RecordedPinEdge, Stop
 from rtoslab.targets.event_kinds import KIND_EXCEPTION_ENTER, KIND_EXCEPTION_EXIT, KIND_EXEC, KIND_PIN, KIND_WRITE
 from rtoslab.targets.events import EVENT, events_as_integer_tuples
 from rtoslab.targets.exceptions import parse_exception_number
@@ -116,7 +116,7 @@ class VirtualBoard:
             stop = self._machine.run(cycles)
         else:
             raise RunError(f"{cycles} cycles are not possible; give 0 to {MOST_CYCLES}.")
-        self._record_events()
+        self._append_board_events_to_recordings()
         return Stop(stop["reason"], stop["cycle"], stop["core"], stop["address"], stop["detail"])
 
     def run_until(self, place: Place, limit_s: float = DEFAULT_LIMIT_S) -> int:
@@ -305,13 +305,13 @@ class VirtualBoard:
         """Returns all lists to which recording appends: the hits of each probe, edges, exceptions."""
         return [*(probe.hits for probe in self._probes), self._edges, self._exceptions]
 
-    def _record_events(self) -> None:
+    def _append_board_events_to_recordings(self) -> None:
         """Appends the board's new events to the recordings."""
         for cycle, value, pc, ident, kind, core, _ in events_as_integer_tuples(
             np.frombuffer(self._machine.take_events(), EVENT)
         ):
             if kind in {KIND_EXEC, KIND_WRITE}:
-                self._probes[ident].hits.append(ProbeHit(cycle, core, value, pc))
+                self._probes[ident].hits.append(AddressProbeHit(cycle, core, value, pc))
             elif kind == KIND_PIN:
                 self._edges.append(RecordedPinEdge(cycle, ident, value))
             elif kind in {KIND_EXCEPTION_ENTER, KIND_EXCEPTION_EXIT}:

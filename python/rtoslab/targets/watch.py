@@ -12,7 +12,7 @@ from rtoslab.base import RunError, without_thumb_bit
 from rtoslab.catalogue import Argument, Kernel
 from rtoslab.intake import ElfFile
 from rtoslab.targets.board import convert_simulator_errors
-from rtoslab.targets.call_arguments import CallArgumentCounter, StatedArguments
+from rtoslab.targets.call_arguments import CallArgumentCounter, NumericCallArguments
 from rtoslab.targets.event_kinds import (
     IDENT_BEHIND,
     IDENT_CURRENT,
@@ -29,7 +29,7 @@ from rtoslab.targets.event_kinds import (
 from rtoslab.targets.events import EVENT, sorted_distinct_values
 from rtoslab.targets.held_blocks import count_allocated_blocks
 from rtoslab.targets.kernel_code import make_kernel_address_predicate
-from rtoslab.targets.machine import VirtualMachine
+from rtoslab.targets.machine import VirtualBoardMachine
 from rtoslab.targets.observe import MeasurementWindowObservations
 from rtoslab.targets.profiles import APPLICATION, LIBRARY, function_category
 from rtoslab.targets.step_reader import decode_benchmark_steps_from_events, find_return_addresses
@@ -74,7 +74,7 @@ class StepRecorder:
     window's first events."""
 
     def __init__(
-        self, machine: VirtualMachine, image: bytes, kernel: Kernel, cores: int, pin: int, most_events: int
+        self, machine: VirtualBoardMachine, image: bytes, kernel: Kernel, cores: int, pin: int, most_events: int
     ) -> None:
         """`image`: the ELF file. `pin`: the number of the measurement pin. `most_events`: how many events of the window
         are stored."""
@@ -105,13 +105,13 @@ class StepRecorder:
                     IDENT_SYMBOL + len(self._functions),
                     self._kernel.is_third_argument_recorded(name),
                 )
-                stated = self._find_stated_arguments(name)
+                stated = self._find_numeric_call_arguments(name)
                 self.call_arguments.add_function_with_stated_arguments(stated)
                 if stated.has_further_call_arguments:
                     self._machine.watch_further_arguments(
                         without_thumb_bit(address), IDENT_FURTHER + len(self._functions)
                     )
-                if stated.has_stacked:
+                if stated.has_argument_on_stack:
                     self._machine.watch_stacked_arguments(
                         without_thumb_bit(address), IDENT_STACKED + len(self._functions)
                     )
@@ -119,7 +119,7 @@ class StepRecorder:
                     self._machine.watch_call(without_thumb_bit(address), IDENT_SECOND + len(self._functions), False)
                 self._functions[name] = without_thumb_bit(address)
 
-    def _find_stated_arguments(self, function: str) -> StatedArguments:
+    def _find_numeric_call_arguments(self, function: str) -> NumericCallArguments:
         """Returns which arguments of a kernel function kernel.toml states as numbers."""
         services = [service for service, names in self._kernel.symbols.items() if function in names]
         seconds = [self._kernel.arguments.get(service, ())[1:2] for service in services]
@@ -129,7 +129,7 @@ class StepRecorder:
             _has_numeric_argument([words[at : at + 1] for words in further]) for at in range(4)
         )
         has_second_event = second and self._kernel.is_third_argument_recorded(function)
-        return StatedArguments(second, third, fourth, fifth, sixth, has_second_event)
+        return NumericCallArguments(second, third, fourth, fifth, sixth, has_second_event)
 
     def begin_measurement_window_recording(self, before: bytes, current: Mapping[int, int]) -> None:
         """Starts the recording as the measurement window opens. `before` are the events so far, and `current` is the
@@ -174,9 +174,11 @@ class StepRecorder:
         started: set[int] = set()
         for start, stop, first, second in zip(starts, stops, calls["value"], calls["zero"], strict=True):
             if start:
-                started.add(int((first, second)[self._kernel.index_of_observed_argument(_TIMER_START, "object")]))
+                started.add(int((first, second)[self._kernel.index_of_service_call_argument(_TIMER_START, "object")]))
             elif stop:
-                started.discard(int((first, second)[self._kernel.index_of_observed_argument(_TIMER_STOP, "object")]))
+                started.discard(
+                    int((first, second)[self._kernel.index_of_service_call_argument(_TIMER_STOP, "object")])
+                )
         return frozenset(started)
 
     def _count_allocated_heap_blocks(self, before: bytes) -> int:
@@ -184,10 +186,10 @@ class StepRecorder:
         events = np.frombuffer(before, dtype=EVENT)
         calls = events[(events["kind"] == KIND_EXEC) & (events["id"] >= IDENT_SYMBOL) & (events["id"] < IDENT_BEHIND)]
         calls = calls[self._is_outside_kernel(calls["pc"])]
-        taking, giving = (calls[self._is_call_of(calls, services)] for services in (_TAKING, _GIVING))
+        taking, giving = (calls[self._mask_of_kernel_service_calls(calls, services)] for services in (_TAKING, _GIVING))
         return count_allocated_blocks(taking, giving, events[events["kind"] == KIND_EXCEPTION_ENTER])
 
-    def _is_call_of(self, events: NDArray[np.void], services: tuple[str, ...]) -> NDArray[np.bool_]:
+    def _mask_of_kernel_service_calls(self, events: NDArray[np.void], services: tuple[str, ...]) -> NDArray[np.bool_]:
         """Returns a mask of the events that are calls of these kernel services."""
         names = {name for service in services for name in self._kernel.symbols.get(service, ())}
         idents = [IDENT_SYMBOL + index for index, name in enumerate(self._functions) if name in names]
@@ -196,7 +198,7 @@ class StepRecorder:
     def _mask_of_calls_with_service_arguments(self, events: NDArray[np.void], service: str) -> NDArray[np.bool_]:
         """Returns a mask of the events that are calls of a kernel service, with the numbers that kernel.toml states as
         its arguments: some functions do different things by them."""
-        mask = self._is_call_of(events, (service,))
+        mask = self._mask_of_kernel_service_calls(events, (service,))
         for column, word in zip(("value", "zero"), self._kernel.arguments_of_observed_call(service), strict=False):
             if isinstance(word, int):
                 mask = mask & (events[column] == word)
@@ -285,7 +287,7 @@ class StepRecorder:
         blocks: set[tuple[int, int]] = set()
         calls = nested = 0  # one that an interrupt hits is seen twice
         sizes: dict[int, int] = {}
-        bytes_at = self._kernel.index_of_observed_argument("malloc", "bytes")
+        bytes_at = self._kernel.index_of_service_call_argument("malloc", "bytes")
         for ident, value, pc, core, more in events[["id", "value", "pc", "core", "zero"]].tolist():
             name = names[ident - IDENT_SYMBOL]
             if name in taking and not is_in_kernel(without_thumb_bit(pc)):

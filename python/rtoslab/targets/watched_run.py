@@ -11,7 +11,7 @@ from rtoslab.base import PlanError
 from rtoslab.targets.board import convert_simulator_errors
 from rtoslab.targets.faults import Fault, fault_handler_entries, first_fault_handler_return_cycles, read_processor_fault
 from rtoslab.targets.logs import CHANNEL, DefmtLog
-from rtoslab.targets.machine import VirtualMachine
+from rtoslab.targets.machine import VirtualBoardMachine
 from rtoslab.targets.rtt import RttBuffers, find_rtt_buffers
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class DrivenPinLevel:
 class MonitoredImageRun:
     """A run of an image that is ended by its output, a fault or a time limit."""
 
-    machine: VirtualMachine
+    machine: VirtualBoardMachine
     limit: int
     """Cycles since reset."""
     on_output: OnOutput
@@ -88,7 +88,7 @@ class MonitoredImageRun:
         elapsed_s = 0.0
         drives = sorted(self.drives)
         try:
-            while (left := self._cycle_limit() - self.machine.cycle()) > 0:
+            while (left := self._run_end_cycle_limit() - self.machine.cycle()) > 0:
                 while drives and drives[0].at_s <= elapsed_s:
                     with convert_simulator_errors(PlanError):
                         self.machine.inject_pin(self.machine.cycle(), drives[0].pin, drives.pop(0).level)
@@ -100,7 +100,7 @@ class MonitoredImageRun:
                 elapsed_s += (self.machine.cycle() - cycle) / clock_hz
                 ended = (
                     self._forward_firmware_output(rtt)
-                    or self._run_end_if_board_stopped(stop)
+                    or self._run_end_reason_if_board_stopped(stop)
                     or self._run_end_reason_at_time_limit(elapsed_s)
                 )
                 if ended is not None:
@@ -112,7 +112,7 @@ class MonitoredImageRun:
             return WatchedRunEndReason("fault", f"Core {self.fault.core} took a {self.fault.exception_name}.")
         return WatchedRunEndReason("cycles", f"The limit of {self.limit} cycles was reached.")
 
-    def _cycle_limit(self) -> int:
+    def _run_end_cycle_limit(self) -> int:
         """Returns the cycle at which the run ends at the latest."""
         if self.fault is None:
             return self.limit
@@ -165,7 +165,7 @@ class MonitoredImageRun:
             return None
         return WatchedRunEndReason(TIMEOUT, f"The limit of {self.timeout_s:g} virtual seconds was reached.")
 
-    def _run_end_if_board_stopped(self, stop: "Stop") -> WatchedRunEndReason | None:
+    def _run_end_reason_if_board_stopped(self, stop: "Stop") -> WatchedRunEndReason | None:
         """Returns the end of the run if the board stopped by itself, or None."""
         if stop["reason"] in {"cycles", "watch"}:
             return None
@@ -173,20 +173,22 @@ class MonitoredImageRun:
 
     def _forward_firmware_output(self, rtt: RttBuffers | None) -> WatchedRunEndReason | None:
         """Passes on new output. Returns the end of the run if the output matches a pattern, or None."""
-        outputs = [self._append_channel_output("uart", self.machine.take_uart())]
-        outputs += [self._append_channel_output(channel, fresh) for channel, fresh in self.machine.take_debug_text()]
+        outputs = [self._append_output_and_match_patterns("uart", self.machine.take_uart())]
+        outputs += [
+            self._append_output_and_match_patterns(channel, fresh) for channel, fresh in self.machine.take_debug_text()
+        ]
         for number, fresh in rtt.receive_output() if rtt is not None else ():
             name = rtt.names.get(number, "") if rtt is not None else ""
             if self.logs is not None and name == CHANNEL:
-                outputs.append(self._append_channel_output(CHANNEL, self.logs.decode_log_bytes(fresh)))
+                outputs.append(self._append_output_and_match_patterns(CHANNEL, self.logs.decode_log_bytes(fresh)))
                 continue
             channel = f"rtt{number}"
             self.rtt_names.setdefault(channel, name)
-            outputs.append(self._append_channel_output(channel, fresh))
+            outputs.append(self._append_output_and_match_patterns(channel, fresh))
         matched = [output for output in outputs if output is not None]
         return next((output for output in matched if output.reason == FAILED), next(iter(matched), None))
 
-    def _append_channel_output(self, channel: str, fresh: bytes) -> WatchedRunEndReason | None:
+    def _append_output_and_match_patterns(self, channel: str, fresh: bytes) -> WatchedRunEndReason | None:
         """Adds new output of a channel. Returns the end of the run if it matches a pattern, or None."""
         if not fresh:
             return None

@@ -115,8 +115,8 @@ def _is_name_avoided_by_kernel_port(name: str, wants: KernelTreeRequirements) ->
 def _source_files_for_core(
     index: _KernelSourceFileIndex, wants: KernelTreeRequirements, words: tuple[str, ...]
 ) -> dict[str, tuple[str, ...]]:
-    """Returns the source files and header folders for one core, as fields of `CompiledTreePart`. `words`: those in the
-    paths for this core."""
+    """Returns the source files and header folders for one core, as fields of `SourceTreeCompileSettings`. `words`:
+    those in the paths for this core."""
     named = (
         (header, name)
         for header in index.headers

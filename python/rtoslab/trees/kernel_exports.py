@@ -63,7 +63,7 @@ def make_defconfig(
     that the port does not know.
     """
     wants = _kernel_export_requirements(kernel)
-    requested = {**_requested_options(kernel, board, needs, absent), wants.optimisation: f'"{opt}"'}
+    requested = {**_kconfig_options_requested_by_port(kernel, board, needs, absent), wants.optimisation: f'"{opt}"'}
     written = {option: value for option, value in requested.items() if option not in wants.asked_elsewhere}
     lines = [f"# {option} is not set" if value is None else f"{option}={value}" for option, value in written.items()]
     return "\n".join(lines) + "\n"
@@ -79,7 +79,7 @@ def kernel_build_configuration_files(
     """
     wants, config = _kernel_export_requirements(kernel), kernel.folder / "config"
     absent = () if version is None else api_names_added_after_version(kernel.facts, version)
-    machine = str(_requested_options(kernel, board, (), absent).get(wants.board)).strip('"')
+    machine = str(_kconfig_options_requested_by_port(kernel, board, (), absent).get(wants.board)).strip('"')
     offered_for = [need for need in needs if wants.lacks[need]]
     ident = "-".join([kernel.folder.name, *([] if version is None else [version]), *offered_for])
     words = {"board": board, "machine": machine, "folder": str(folder), "id": ident, "port": kernel.folder.name}
@@ -115,7 +115,7 @@ def add_kernel_export(
             f"{path} is not an export of {title}, because it has no {wants.config}; see "
             f"{_how_to_export_kernel_clause(kernel)}."
         )
-    option_values, absent = read_kconfig_options(path / wants.config), _absent_names(kernel, path)
+    option_values, absent = read_kconfig_options(path / wants.config), _kernel_names_absent_in_export(kernel, path)
     board, cores, needs = (
         _find_board_of_kernel_export(kernel, option_values, absent),
         _count_cores_of_kernel_export(wants, option_values),
@@ -125,10 +125,10 @@ def add_kernel_export(
     if wrong:
         raise CatalogueError(
             f"The export {path} was not built as the port of {title} requires: {wrong}; "
-            f"{_how_to_export_again_clause(kernel)}."
+            f"{_how_to_rebuild_kernel_export_clause(kernel)}."
         )
     if stale := _outdated_export_clause(wants, path):
-        raise CatalogueError(f"The export {path} {stale}; {_how_to_export_again_clause(kernel)}.")
+        raise CatalogueError(f"The export {path} {stale}; {_how_to_rebuild_kernel_export_clause(kernel)}.")
     key, version = (
         kernel_export_identifier(board, cores, _find_kernel_export_optimisation_level(wants, option_values)),
         _read_version(wants, path),
@@ -174,12 +174,16 @@ def reason_kernel_export_is_unusable(kernel: CatalogueEntry[Kernel], key: str) -
         gone = f"the export of {kernel.id} for {_kernel_export_build_target_text(key)} is no longer at {path}"
         return f"{gone}: `rtoslab kernel tree add {kernel.id}` adds another one"
     option_values = read_kconfig_options(path / wants.config)
-    needs, absent = _find_kernel_export_service_groups(kernel, option_values), _absent_names(kernel, path)
+    needs, absent = (
+        _find_kernel_export_service_groups(kernel, option_values),
+        _kernel_names_absent_in_export(kernel, path),
+    )
     wrong = _differing_options_clause(kernel, board, needs, absent, option_values)
     if wrong:
-        return f"the export {path} was not built as the port requires: {wrong}; {_how_to_export_again_clause(kernel)}"
+        advice = _how_to_rebuild_kernel_export_clause(kernel)
+        return f"the export {path} was not built as the port requires: {wrong}; {advice}"
     if stale := _outdated_export_clause(wants, path):
-        return f"the export {path} {stale}; {_how_to_export_again_clause(kernel)}"
+        return f"the export {path} {stale}; {_how_to_rebuild_kernel_export_clause(kernel)}"
     facts = (_read_version(wants, path), _services_missing_from_kernel_export(wants, needs), absent)
     if (
         facts != (tree.version, tree.lacks, tree.absent)
@@ -216,7 +220,7 @@ def _how_to_export_kernel_clause(kernel: CatalogueEntry[Kernel]) -> str:
     return f"`rtoslab kernel files {kernel.id} -o FOLDER`, whose README says how to build one"
 
 
-def _how_to_export_again_clause(kernel: CatalogueEntry[Kernel]) -> str:
+def _how_to_rebuild_kernel_export_clause(kernel: CatalogueEntry[Kernel]) -> str:
     """Returns a clause for the user: how to build an export again."""
     return f"build it again with the files from `rtoslab kernel files {kernel.facts.id}`"
 
@@ -233,7 +237,7 @@ def _options_by_board(kernel: CatalogueEntry[Kernel]) -> dict[str, Settings]:
     return {path.stem: read_kconfig_options(path) for path in paths if path.stem not in others}
 
 
-def _requested_options(
+def _kconfig_options_requested_by_port(
     kernel: CatalogueEntry[Kernel], board: str, needs: Iterable[str], absent: Iterable[str] = ()
 ) -> dict[str, str | None]:
     """Returns the Kconfig options that the port requests for a board and some needs (groups of services). Raises
@@ -263,7 +267,7 @@ def _options_unknown_to_version(path: Path) -> list[str]:
     return _UNKNOWN.findall(read_text(path, "a part of the kernel's configuration", CatalogueError, _BYTES))
 
 
-def _absent_names(kernel: CatalogueEntry[Kernel], path: Path) -> tuple[str, ...]:
+def _kernel_names_absent_in_export(kernel: CatalogueEntry[Kernel], path: Path) -> tuple[str, ...]:
     """Returns the names (of functions and options) of later kernel versions that the export at this path does not
     have."""
     return api_names_absent_in_kernel_export(
@@ -276,7 +280,8 @@ def _find_board_of_kernel_export(kernel: CatalogueEntry[Kernel], option_values: 
     port does not know."""
     option = _kernel_export_requirements(kernel).board
     boards = {
-        str(_requested_options(kernel, board, (), absent).get(option)): board for board in _options_by_board(kernel)
+        str(_kconfig_options_requested_by_port(kernel, board, (), absent).get(option)): board
+        for board in _options_by_board(kernel)
     }
     value = str(option_values.get(option))
     if value not in boards:
@@ -316,7 +321,7 @@ def _differing_options_clause(
     does."""
     wrong = [
         f"{option} {_option_value_text(option_values.get(option))}, should be {_option_value_text(value, '')}"
-        for option, value in _requested_options(kernel, board, needs, absent).items()
+        for option, value in _kconfig_options_requested_by_port(kernel, board, needs, absent).items()
         if option_values.get(option) != value
         and not (
             option == _kernel_export_requirements(kernel).optimisation

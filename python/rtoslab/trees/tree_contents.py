@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from rtoslab.base import (
     BuildError,
-    StrictModel,
+    StrictFileSchemaModel,
     listing_of_file_hashes,
     make_folder,
     to_canonical_json,
@@ -26,7 +26,7 @@ from rtoslab.intake import read_json_object
 _UNREAD: Final = "unread"
 
 
-class _ReadFilesCache(StrictModel):
+class _ReadFilesCache(StrictFileSchemaModel):
     """The cache file that lists the files which the last build read from a tree."""
 
     files: tuple[str, ...]

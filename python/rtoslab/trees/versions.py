@@ -25,7 +25,7 @@ def recognise_kernel_port(catalogue: Catalogue, path: Path) -> CatalogueEntry[Ke
         catalogue.read_kernel_port(folder)
         for folder in sorted({kernel.folder for kernel in catalogue.kernels.values()})
     ]
-    fitting = [port for port in ports if _is_kernel_tree_of_port(port.facts, path, headers)]
+    fitting = [port for port in ports if _is_source_tree_of_kernel_port(port.facts, path, headers)]
     if len(fitting) != 1:
         known = ", ".join(entry.id for entry in fitting or ports if entry.facts.tree or entry.facts.export)
         why = "more than one port fits" if fitting else "no port's headers are all there"
@@ -35,7 +35,7 @@ def recognise_kernel_port(catalogue: Catalogue, path: Path) -> CatalogueEntry[Ke
     return fitting[0]
 
 
-def _is_kernel_tree_of_port(facts: Kernel, path: Path, headers: set[str]) -> bool:
+def _is_source_tree_of_kernel_port(facts: Kernel, path: Path, headers: set[str]) -> bool:
     """Whether a folder is a source tree, or an export, of this port. `headers`: the names of the headers in it."""
     if facts.export is not None:
         return all((path / name).is_file() for name in (facts.export.config, facts.export.version_header))

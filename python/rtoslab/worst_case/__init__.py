@@ -13,7 +13,7 @@ from rtoslab.worst_case.arrivals import (
 from rtoslab.worst_case.document import worst_case_latency_report
 from rtoslab.worst_case.folder import (
     default_sweep_folder,
-    find_sweep_differences,
+    find_inconsistent_sweep_values,
     is_sweep_folder,
     sweep_manifest,
     write_sweep_folder,
@@ -23,9 +23,9 @@ from rtoslab.worst_case.scenario import (
     InterruptSweepScenario,
     InterruptSweepTarget,
     default_interrupt_sweep_benchmark,
+    kernel_services_of_background_task,
     prepare_benchmark_sweep_scenario,
     prepare_elf_image_sweep_scenario,
-    services_to_pick,
     settings_for_background_service_calls,
 )
 from rtoslab.worst_case.worst_case import WorstCaseLatencyResult, find_worst_case_interrupt_latency

@@ -74,7 +74,7 @@ def parse_sweep_cycle_range(
     All cycles are swept, or `samples` of them, drawn by `seed`.
     """
     if text is None and scenario.period_cycles is None:
-        return _default_sweep_span(scenario, samples, seed)
+        return _default_interrupt_sweep_range(scenario, samples, seed)
     text = text or "period"
     units = {"period": scenario.period_cycles, "tick": scenario.tick_cycles}
     unit = next((item for item in units if text.endswith(item)), None)
@@ -109,7 +109,9 @@ def _make_sweep_cycle_range(
     return InterruptSweepCycleRange(cycles, name, draw_distinct_random_offsets(cycles, samples, seed), seed, reason)
 
 
-def _default_sweep_span(scenario: InterruptSweepScenario, samples: int | None, seed: int) -> InterruptSweepCycleRange:
+def _default_interrupt_sweep_range(
+    scenario: InterruptSweepScenario, samples: int | None, seed: int
+) -> InterruptSweepCycleRange:
     """Returns the default span of an image: one period of the swept interrupt, else of the tick, else of its slowest
     interrupt.
 

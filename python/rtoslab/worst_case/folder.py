@@ -82,7 +82,7 @@ def is_sweep_folder(folder: Path) -> bool:
     return (folder / ARRIVALS).exists() and (folder / RESULT).exists()
 
 
-def find_sweep_differences(folder: Path) -> Iterator[str]:
+def find_inconsistent_sweep_values(folder: Path) -> Iterator[str]:
     """Yields a sentence for each figure of a stored sweep that does not follow from its stored arrivals."""
     try:
         files = read_and_verify_sealed_folder(folder.resolve())

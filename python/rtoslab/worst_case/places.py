@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rtoslab.base import cross_tool_name, program_output
+from rtoslab.base import cross_compiler_tool_name, program_output
 from rtoslab.images import SourceLines
 
 
@@ -60,7 +60,7 @@ class InstructionNames:
 
     def _disassemble(self, address: int) -> str:
         """Returns the disassembly of the instruction at an address. Empty without a disassembler."""
-        tool = shutil.which(cross_tool_name("objdump"))
+        tool = shutil.which(cross_compiler_tool_name("objdump"))
         if tool is None:
             return ""
         span = [f"--start-address={address:#x}", f"--stop-address={address + 4:#x}"]

@@ -114,7 +114,7 @@ def settings_for_background_service_calls(facts: Benchmark, service: str) -> dic
     }
 
 
-def services_to_pick(facts: Benchmark) -> list[str]:
+def kernel_services_of_background_task(facts: Benchmark) -> list[str]:
     """Returns the kernel services that a benchmark's background task can call."""
     return [service for services in facts.picks.values() for service in services]
 

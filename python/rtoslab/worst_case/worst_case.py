@@ -193,7 +193,7 @@ def find_worst_case_interrupt_latency(
         own_entries=own,
         own_latency=None
         if own_usual is None
-        else _firmware_request_latency(own_usual, requests[: len(own_usual.handlings)]),
+        else _firmware_interrupt_request_latency(own_usual, requests[: len(own_usual.handlings)]),
         apart=apart,
         earlier_arrivals=scenario.earlier_arrivals,
     )
@@ -241,7 +241,7 @@ def _observed_firmware_interrupt_requests(
     )
 
 
-def _firmware_request_latency(
+def _firmware_interrupt_request_latency(
     own: FirmwareRaisedInterrupt, requests: NDArray[np.int64]
 ) -> FirmwareInterruptRequestLatency:
     """Returns the latency of the image's own requests of the swept interrupt. `requests` are their cycles."""

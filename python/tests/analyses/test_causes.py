@@ -14,9 +14,9 @@ from rtoslab.compare.baseline import (
     read_regression_baseline_file,
     write_baseline,
 )
-from rtoslab.compare.brief_manifest import shorten_manifest
-from rtoslab.compare.causes import CycleDifferenceExplanation, DifferenceCause, find_difference_reason
-from rtoslab.compare.comparison import compare_run_sides
+from rtoslab.compare.brief_manifest import shorten_manifest_for_baseline
+from rtoslab.compare.causes import CycleDifferenceExplanation, DifferenceCause, find_cycle_difference_reason
+from rtoslab.compare.comparison import compare_runs_or_baselines
 from rtoslab.compare.executions import ExecutedFunction, executed_functions
 from rtoslab.compare.gate import (
     compare_run_with_baseline,
@@ -56,8 +56,8 @@ def figures(
 
 def reason(before: MeasuredPointValues, after: MeasuredPointValues) -> CycleDifferenceExplanation:
     """As a gate finds it: a baseline and a run have brief manifests then."""
-    return find_difference_reason(
-        *(replace(item, manifest=shorten_manifest(item.manifest)) for item in (before, after))
+    return find_cycle_difference_reason(
+        *(replace(item, manifest=shorten_manifest_for_baseline(item.manifest)) for item in (before, after))
     )
 
 
@@ -106,7 +106,7 @@ def test_every_cause_is_distinguished_from_placement(
         baseline,
         "b",
         ComparedMeasurementSet("run", [after]),
-        MeasuredValueLimits.merge_stored_and_requested_limits({}, []),
+        MeasuredValueLimits.merge_baseline_and_requested_limits({}, []),
     )
     passing = without_moved_code_regressions(judged)
     assert bool(passing.regressions) == (cause is not DifferenceCause.PLACEMENT), "only a move is let pass"
@@ -118,8 +118,8 @@ def test_baseline_stores_everything_that_causes_need(tmp_path: Path) -> None:
     write_baseline(make_regression_baseline(ComparedMeasurementSet("b", [BEFORE]), {}), path)
     (back,) = baseline_as_comparison_side(read_regression_baseline_file(path), "b").figures
     assert (back.state, back.places, back.functions, back.waits) == (STATE, "p1", {"take": TAKE}, {"flash waits": 50.0})
-    after = replace(figures(120.0, "p2"), manifest=shorten_manifest(FLAT))
-    assert find_difference_reason(back, after).cause is DifferenceCause.PLACEMENT
+    after = replace(figures(120.0, "p2"), manifest=shorten_manifest_for_baseline(FLAT))
+    assert find_cycle_difference_reason(back, after).cause is DifferenceCause.PLACEMENT
 
 
 def test_more_instructions_are_found_although_placement_hides_their_cycles() -> None:
@@ -130,7 +130,7 @@ def test_more_instructions_are_found_although_placement_hides_their_cycles() -> 
         baseline,
         "b",
         ComparedMeasurementSet("run", [slower]),
-        MeasuredValueLimits.merge_stored_and_requested_limits({}, []),
+        MeasuredValueLimits.merge_baseline_and_requested_limits({}, []),
     )
     ((change, limit),) = judged.regressions
     assert (change.before.id, change.change_in_unit, str(limit)) == (
@@ -143,26 +143,26 @@ def test_more_instructions_are_found_although_placement_hides_their_cycles() -> 
         baseline,
         "b",
         ComparedMeasurementSet("run", [slower]),
-        MeasuredValueLimits.merge_stored_and_requested_limits({}, ["instructions.*=+5 instructions"]),
+        MeasuredValueLimits.merge_baseline_and_requested_limits({}, ["instructions.*=+5 instructions"]),
     ).regressions
     inlined = replace(slower, functions={"take": replace(TAKE, code="c2", instructions=30.0)})
     assert not compare_run_with_baseline(
         baseline,
         "b",
         ComparedMeasurementSet("run", [inlined]),
-        MeasuredValueLimits.merge_stored_and_requested_limits({}, []),
+        MeasuredValueLimits.merge_baseline_and_requested_limits({}, []),
     ).regressions
 
 
 def test_function_may_exist_on_one_side_only() -> None:
     first = replace(BEFORE, code="one", functions={"take": TAKE, "old": ExecutedFunction("c3", 5.0, 1.0)})
     second = replace(BEFORE, code="two", functions={"take": TAKE, "new": ExecutedFunction("c4", 7.0, 1.0)})
-    assert find_difference_reason(first, second).text == "changed code: new (new), old (gone)"
+    assert find_cycle_difference_reason(first, second).text == "changed code: new (new), old (gone)"
     judged = compare_run_with_baseline(
         make_regression_baseline(ComparedMeasurementSet("b", [first]), {}),
         "b",
         ComparedMeasurementSet("run", [second]),
-        MeasuredValueLimits.merge_stored_and_requested_limits({}, []),
+        MeasuredValueLimits.merge_baseline_and_requested_limits({}, []),
     )
     assert [(regression.before.value, regression.after.value) for regression, _ in judged.regressions] == [(5.0, 7.0)]
 
@@ -206,6 +206,6 @@ def test_different_board_state_is_listed_before_figures() -> None:
     )
     assert [
         (difference.key, difference.before, difference.after)
-        for difference in compare_run_sides(cold, warm).differences
+        for difference in compare_runs_or_baselines(cold, warm).differences
     ] == [("state.icache", "0", "1")]
-    assert not compare_run_sides(cold, unread).differences
+    assert not compare_runs_or_baselines(cold, unread).differences

@@ -18,7 +18,7 @@ def test_benchmark_declares_the_calls_of_a_count() -> None:
     catalogue = Catalogue(find_checkout_root())
     assert {name: item.facts.metric.intervals for name, item in catalogue.benchmarks.items()
             if item.facts.metric.intervals} == TAKE_AND_GIVE  # fmt: skip
-    known = {series for benchmark in catalogue.benchmarks.values() for series in benchmark.facts.series_ids}
+    known = {series for benchmark in catalogue.benchmarks.values() for series in benchmark.facts.latency_series_ids}
     assert known >= set(TAKE_AND_GIVE["t7_synchronisation"])
 
 

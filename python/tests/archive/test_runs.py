@@ -19,7 +19,7 @@ from rtoslab.archive.exports import (
     FIGURE_COLUMNS,
     SAMPLE_COLUMNS,
     export_rows_of_measured_values,
-    export_rows_of_samples,
+    table_rows_of_latency_samples,
 )
 from rtoslab.archive.index import StoredPointFilters, find_stored_points
 from rtoslab.archive.run_list import summarize_runs
@@ -27,7 +27,12 @@ from rtoslab.base.errors import ReportError
 from rtoslab.compare.history import history_document_of_measured_values
 from rtoslab.reports import report_formats
 from rtoslab.results.results import FunctionCodeLocation, MeasuredPoint
-from rtoslab.store.journal import JOURNAL_FILE, JournalSession, newest_measurement_session, run_session_as_journal_line
+from rtoslab.store.journal import (
+    JOURNAL_FILE,
+    RunJournalSession,
+    newest_measurement_session,
+    run_session_as_journal_line,
+)
 from rtoslab.store.store import RunDirectory
 from rtoslab.store.stored_point import point_folder_name
 from tests.cli.test_cli import HANG_S, ROOT, command_error, rtoslab
@@ -46,7 +51,7 @@ def runs(tmp_path: Path) -> Path:
         run.add_measurement_point_to_store("t2-1", measured_point(1), MANIFEST, {})
         run.add_measurement_point_to_store("t2-2", measured_point(2), {}, {})
         (tmp_path / name / JOURNAL_FILE).write_text(
-            run_session_as_journal_line(JournalSession(f"{date}T00:00:00Z", "abc")) + '{"cut'
+            run_session_as_journal_line(RunJournalSession(f"{date}T00:00:00Z", "abc")) + '{"cut'
         )
     return tmp_path
 
@@ -95,7 +100,7 @@ def test_raw_samples_are_exported(tmp_path: Path) -> None:
     )
     (stored,) = RunDirectory.open_run_directory(out).read_measured_points()
     assert isinstance(stored.result, MeasuredPoint)
-    rows = list(export_rows_of_samples(find_stored_points([out], StoredPointFilters())))
+    rows = list(table_rows_of_latency_samples(find_stored_points([out], StoredPointFilters())))
     assert [row["cycles"] for row in rows] == [value for series in stored.result.series for value in series.cycles]
     assert pq.read_table(io.BytesIO(EXPORTERS["parquet"](rows, SAMPLE_COLUMNS))).num_rows == len(rows)
 
@@ -173,7 +178,7 @@ def run_of(
         run.add_measurement_point_to_store(
             f"t2-{number}", item.model_copy(update={"run_id": f"{index}-{number}"}), manifest, {}
         )
-    session = JournalSession(f"2026-01-0{index + 1}T00:00:00Z", f"rev{index}")
+    session = RunJournalSession(f"2026-01-0{index + 1}T00:00:00Z", f"rev{index}")
     (folder / str(index) / JOURNAL_FILE).write_text(run_session_as_journal_line(session))
 
 

@@ -15,7 +15,7 @@ import pytest
 from rtoslab.base.errors import RtoslabError
 from rtoslab.calibrate.calibration_table import read_calibration_table
 from rtoslab.calibrate.match import SiliconTimingComparator
-from rtoslab.calibrate.readings import CalibrationReadings, calibration_image, calibration_image_runner
+from rtoslab.calibrate.readings import CalibrationReadings, build_calibration_firmware, calibration_image_runner
 from rtoslab.calibrate.settings_fit import BoardTimingFitResult, calibrate_timing_settings_to_silicon
 from rtoslab.targets.board import timing_settings
 from tests.cli.test_cli import rtoslab
@@ -46,7 +46,7 @@ Runs = Callable[[Mapping[str, int]], CalibrationReadings]
 @functools.cache
 def board(name: str) -> tuple[Runs, dict[str, int]]:
     """Its runs, each made once, and its settings."""
-    runs = calibration_image_runner(CATALOGUE, TABLE, calibration_image(CATALOGUE, TABLE, name, None), name)
+    runs = calibration_image_runner(CATALOGUE, TABLE, build_calibration_firmware(CATALOGUE, TABLE, name, None), name)
     settings = timing_settings(CATALOGUE.find_board(name).facts.chip)
     return runs, {key: default for key, default, *_ in settings if key.startswith("timing.")}
 
@@ -67,7 +67,7 @@ def assert_settings_are_found(name: str, secret: Mapping[str, int], seed: int) -
     by_key = {finding.key: finding for finding in result.findings}
     for key, value in secret.items():
         assert by_key[key].low <= value <= by_key[key].high, (secret, by_key[key])
-    accused = {key for key, item in by_key.items() if item.is_setting_default_refuted}
+    accused = {key for key, item in by_key.items() if item.does_silicon_refute_setting_default}
     together = {key for group in result.groups if group.differs for key in group.keys}
     assert accused <= set(secret), (secret, accused)
     assert set(secret) <= accused | together, (secret, accused, together)
@@ -99,7 +99,7 @@ def test_setting_that_affects_no_row_is_reported(name: str) -> None:
     runs, defaults = board(name)
     result = calibrate_timing_settings_to_silicon(TABLE, runs({}), runs, defaults)
     assert not result.settings
-    assert not any(finding.is_setting_default_refuted for finding in result.findings)
+    assert not any(finding.does_silicon_refute_setting_default for finding in result.findings)
     assert {finding.key.removeprefix("timing.") for finding in result.findings if not finding.has_effect} == UNSEEN[
         name
     ]
@@ -114,7 +114,7 @@ def test_bridge_and_transfer_are_inseparable_if_bus_and_core_share_a_clock() -> 
     (group,) = result.groups
     assert set(group.keys) == {"timing.apb_bridge_extra_cycles", "timing.apb_transfer_clocks"}
     assert group.differs
-    assert not any(finding.is_setting_default_refuted for finding in result.findings)
+    assert not any(finding.does_silicon_refute_setting_default for finding in result.findings)
     sighted = calibrate_timing_settings_to_silicon(TABLE, runs(secret), runs, defaults)
     assert sighted.settings == secret
     assert not sighted.groups

@@ -11,9 +11,9 @@ from rtoslab.calibrate import silicon_file
 from rtoslab.calibrate.silicon_figures import (
     BoardMeasuredValues,
     MeasuredValueWithErrorBar,
-    pair_silicon_and_virtual_figures,
+    kernel_value_with_error_bar,
+    pair_silicon_and_virtual_measurements,
     silicon_comparison_table,
-    value_over_repeats,
 )
 from rtoslab.calibrate.silicon_file import (
     SiliconCalibrationFile,
@@ -32,11 +32,11 @@ def metric(value: float, resolution: float = 0.0, samples: tuple[float, ...] = (
 
 
 def test_error_bar_contains_repeats_noise_and_clock_resolution() -> None:
-    assert value_over_repeats([metric(100)]).error_cycles == 0
-    assert value_over_repeats([metric(100), metric(103), metric(101)]).error_cycles == 1.5
-    assert value_over_repeats([metric(100), metric(103), metric(101)]).median_cycles == 101
-    assert value_over_repeats([metric(100, resolution=4.0), metric(101)]).error_cycles == 4
-    noisy = value_over_repeats([metric(10, samples=(8, 9, 10, 11, 12) * 5)])
+    assert kernel_value_with_error_bar([metric(100)]).error_cycles == 0
+    assert kernel_value_with_error_bar([metric(100), metric(103), metric(101)]).error_cycles == 1.5
+    assert kernel_value_with_error_bar([metric(100), metric(103), metric(101)]).median_cycles == 101
+    assert kernel_value_with_error_bar([metric(100, resolution=4.0), metric(101)]).error_cycles == 4
+    noisy = kernel_value_with_error_bar([metric(10, samples=(8, 9, 10, 11, 12) * 5)])
     assert noisy.error_cycles == pytest.approx(1.4826 * 1.2533 / 5)
 
 
@@ -47,26 +47,29 @@ def figures(**values: float) -> BoardMeasuredValues:
 
 
 def test_differences_in_cycles_and_percent_with_both_models() -> None:
-    one, two = pair_silicon_and_virtual_figures(
+    one, two = pair_silicon_and_virtual_measurements(
         figures(a=200, b=50, lost=1), figures(a=210, b=50.25), figures(a=200, b=50.5)
     )
     assert (
         one.name,
-        one.difference_cycles(),
+        one.virtual_minus_silicon_cycles(),
         one.percent_difference_from_silicon(),
-        one.is_virtual_value_within_error_bar(),
+        one.is_virtual_value_within_silicon_error(),
     ) == (
         "a",
         10,
         5,
         False,
     )
-    assert (one.difference_cycles(fitted=True), one.is_virtual_value_within_error_bar(fitted=True)) == (0, True)
-    assert two.is_virtual_value_within_error_bar()
-    assert two.is_virtual_value_within_error_bar(fitted=True)
+    assert (one.virtual_minus_silicon_cycles(fitted=True), one.is_virtual_value_within_silicon_error(fitted=True)) == (
+        0,
+        True,
+    )
+    assert two.is_virtual_value_within_silicon_error()
+    assert two.is_virtual_value_within_silicon_error(fitted=True)
     table = silicon_comparison_table([one, two])
     assert table.rows[0][:6] == ("a", "200.00", "0.50", "210.00", "+10.00", "+5.00")
-    (single,) = pair_silicon_and_virtual_figures(figures(a=200), figures(a=210), None)
+    (single,) = pair_silicon_and_virtual_measurements(figures(a=200), figures(a=210), None)
     assert single.fitted_cycles is None
     assert silicon_comparison_table([single]).rows[0][6:] == (None, None)
 
@@ -74,7 +77,7 @@ def test_differences_in_cycles_and_percent_with_both_models() -> None:
 def test_figures_of_another_image_are_refused() -> None:
     other = BoardMeasuredValues(figures(a=1).figures, {}, {"t1": "1" * 64})
     with pytest.raises(PlanError, match="t1 was measured with an older image than the current one"):
-        pair_silicon_and_virtual_figures(other, figures(a=1), None)
+        pair_silicon_and_virtual_measurements(other, figures(a=1), None)
 
 
 @pytest.mark.long

@@ -43,7 +43,9 @@ def test_only_changed_settings_are_found() -> None:
         LINEAR, linear({"timing.a": 8}), lambda values: linear(dict(values)), DEFAULTS
     )
     assert result.settings == {"timing.a": 8}
-    assert {finding.key: (finding.is_setting_default_refuted, finding.has_effect) for finding in result.findings} == {
+    assert {
+        finding.key: (finding.does_silicon_refute_setting_default, finding.has_effect) for finding in result.findings
+    } == {
         "timing.a": (True, True), "timing.b": (False, True), "timing.c": (False, False),
     }  # fmt: skip
     assert [(finding.low, finding.high) for finding in result.findings][:2] == [(8, 8), (2, 2)]
@@ -104,7 +106,9 @@ def test_settings_that_compensate_each_other_are_reported_as_a_group() -> None:
     assert group.differs
     by_key = {finding.key: finding for finding in result.findings}
     assert by_key["timing.a"].together == ("timing.b",)
-    assert not any(finding.is_setting_default_refuted for finding in result.findings), "either may be what it was"
+    assert not any(finding.does_silicon_refute_setting_default for finding in result.findings), (
+        "either may be what it was"
+    )
     assert by_key["timing.a"].low <= 9 <= by_key["timing.a"].high
     assert by_key["timing.b"].low <= 4 <= by_key["timing.b"].high
     assert len(result.settings) == 1
@@ -115,7 +119,7 @@ def test_group_that_fits_at_its_defaults_is_not_refuted() -> None:
     (group,) = result.groups
     assert not group.differs
     assert result.settings == {"timing.c": 3}
-    assert [finding.key for finding in result.findings if finding.is_setting_default_refuted] == ["timing.c"]
+    assert [finding.key for finding in result.findings if finding.does_silicon_refute_setting_default] == ["timing.c"]
 
 
 def bus_of_four_cycles(settings: dict[str, int]) -> CalibrationReadings:
@@ -161,7 +165,7 @@ def test_settings_distinguished_only_by_disturbed_rounds_are_a_group() -> None:
         SUM, silicon, lambda values: almost_equal_settings(dict(values)), DEFAULTS
     )
     by_key = {finding.key: finding for finding in result.findings}
-    assert not any(item.is_setting_default_refuted for item in by_key.values())
+    assert not any(item.does_silicon_refute_setting_default for item in by_key.values())
     assert by_key["timing.b"].low <= 3 <= by_key["timing.b"].high
     assert [(set(group.keys), group.differs) for group in result.groups] == [({"timing.a", "timing.b"}, True)]
 
@@ -179,7 +183,7 @@ def test_one_setting_equal_to_two_others_is_a_group_of_three() -> None:
     )
     assert result.settings == {"timing.c": 4}
     assert [set(group.keys) for group in result.groups] == [set(DEFAULTS)]
-    assert not any(finding.is_setting_default_refuted for finding in result.findings)
+    assert not any(finding.does_silicon_refute_setting_default for finding in result.findings)
 
 
 def test_compensating_settings_are_followed_to_their_limits() -> None:
@@ -189,7 +193,7 @@ def test_compensating_settings_are_followed_to_their_limits() -> None:
         way, on_one_way(secret), lambda values: on_one_way(dict(values)), DEFAULTS
     )
     assert result.settings == {"timing.c": 22}, "one change does what two do"
-    assert not any(finding.is_setting_default_refuted for finding in result.findings)
+    assert not any(finding.does_silicon_refute_setting_default for finding in result.findings)
     by_key = {finding.key: finding for finding in result.findings}
     assert all(by_key[key].low <= value <= by_key[key].high for key, value in {**DEFAULTS, **secret}.items())
 

@@ -12,7 +12,7 @@ from rtoslab.base.errors import CaptureError
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.captures.capture import UNKNOWN, LogicLevelCapture
 from rtoslab.captures.forms import read_capture, write_capture
-from rtoslab.captures.recording import OUT, PinRecording, record_pins_of_virtual_board
+from rtoslab.captures.recording import OUT, PinEdgeRecording, record_pins_of_virtual_board
 from rtoslab.captures.sampling import resample_as_logic_analyzer
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.plan.plan import PlanOptions
@@ -23,19 +23,19 @@ POINT = ("call_times", "--kernel", "bare", "--board", "nucleo-l073rz", "--config
 
 
 @pytest.fixture(scope="module")
-def recording() -> PinRecording:
+def recording() -> PinEdgeRecording:
     options = PlanOptions(["bare"], ["nucleo-l073rz"], [1], None, {"samples": "9"})
     return record_pins_of_virtual_board(Catalogue(find_checkout_root()), "call_times", options)
 
 
-def cycles(of: PinRecording, capture: LogicLevelCapture) -> dict[str, list[float]]:
+def cycles(of: PinEdgeRecording, capture: LogicLevelCapture) -> dict[str, list[float]]:
     return {
         ident: item.pulse_widths_in_cycles(of.clock_hz).tolist()
         for ident, item in of.pulses_by_series(capture.find_logic_channel(None), capture).items()
     }
 
 
-def test_decoder_finds_the_pulses_of_the_virtual_instrument(recording: PinRecording, tmp_path: Path) -> None:
+def test_decoder_finds_the_pulses_of_the_virtual_instrument(recording: PinEdgeRecording, tmp_path: Path) -> None:
     config = {"samples": "9", "instrument": "pin"}
     (outcome,) = api.run("call_times", kernels=["bare"], boards=["nucleo-l073rz"], config=config, out=tmp_path / "run")
     assert isinstance(outcome.result, MeasuredPoint), outcome.result
@@ -46,7 +46,7 @@ def test_decoder_finds_the_pulses_of_the_virtual_instrument(recording: PinRecord
 
 
 @pytest.mark.parametrize(("form", "step"), [("vcd", 1e-6), ("saleae", 0.033), ("saleae1", 1e-4)])
-def test_file_loses_only_resolution(recording: PinRecording, form: str, step: float, tmp_path: Path) -> None:
+def test_file_loses_only_resolution(recording: PinEdgeRecording, form: str, step: float, tmp_path: Path) -> None:
     write_capture(recording.capture, tmp_path / "x", form)
     before, after = cycles(recording, recording.capture), cycles(recording, read_capture(tmp_path / "x"))
     for ident in recording.series:
@@ -55,7 +55,7 @@ def test_file_loses_only_resolution(recording: PinRecording, form: str, step: fl
 
 
 def test_eight_megasamples_have_errors_of_one_sample_and_miss_short_pulses(
-    recording: PinRecording, tmp_path: Path
+    recording: PinEdgeRecording, tmp_path: Path
 ) -> None:
     """A sample is four cycles: a pulse of one cycle is seen by one of four analyzers that begin a cycle apart."""
     before = cycles(recording, recording.capture)
@@ -72,7 +72,7 @@ def test_eight_megasamples_have_errors_of_one_sample_and_miss_short_pulses(
     assert seen == len(before["pin.clear"])
 
 
-def test_capture_of_another_image_is_refused(recording: PinRecording) -> None:
+def test_capture_of_another_image_is_refused(recording: PinEdgeRecording) -> None:
     half = LogicLevelCapture(recording.capture.tick_s, recording.capture.channels, recording.capture.end_tick)
     channel = half.find_logic_channel(OUT)
     cut = type(channel)(OUT, channel.ticks[-9:], channel.levels[-9:])
@@ -85,7 +85,7 @@ def test_capture_of_another_image_is_refused(recording: PinRecording) -> None:
         recording.pulses_by_series(coarse.channels[0], coarse)
 
 
-def test_unknown_level_in_the_window_is_refused(recording: PinRecording) -> None:
+def test_unknown_level_in_the_window_is_refused(recording: PinEdgeRecording) -> None:
     channel = recording.capture.find_logic_channel(OUT)
     levels = channel.levels.copy()
     levels[-20] = UNKNOWN

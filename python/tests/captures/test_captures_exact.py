@@ -68,7 +68,7 @@ def test_samples_may_be_split_anywhere(unit: int, data: bytes, cuts: list[int]) 
     samples = PackedSampleReader("x", unit, [(f"D{bit}", bit) for bit in bits])
     places = sorted({min(cut, len(data)) for cut in cuts} | {0, len(data)})
     for first, last in pairwise(places):
-        samples.add_sample_bytes(data[first:last])
+        samples.add_logic_sample_bytes(data[first:last])
     capture = samples.to_capture(Fraction(1, 1000))
     words = np.frombuffer(data, np.uint8).reshape(-1, unit)
     assert capture.end_tick == len(words)

@@ -274,9 +274,9 @@ def test_tick_that_the_kernel_handles_in_two_handlers_cannot_be_timed() -> None:
 
 def test_port_may_differ_by_architecture() -> None:
     kernel = Catalogue(ROOT).find_kernel("freertos").facts
-    assert kernel.facts_for_architecture("armv6m").symbols["yield"] == ("vPortYield",)
-    assert kernel.facts_for_architecture("armv7m").symbols["yield"] == ("isr_pendsv",)
-    assert kernel.facts_for_architecture("armv7m").symbols["malloc"] == kernel.symbols["malloc"]
+    assert kernel.kernel_facts_for_architecture("armv6m").symbols["yield"] == ("vPortYield",)
+    assert kernel.kernel_facts_for_architecture("armv7m").symbols["yield"] == ("isr_pendsv",)
+    assert kernel.kernel_facts_for_architecture("armv7m").symbols["malloc"] == kernel.symbols["malloc"]
 
 
 def test_misuse_is_refused() -> None:

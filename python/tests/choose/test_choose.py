@@ -35,12 +35,12 @@ from rtoslab.choose import (
     with_kernel_comparison_section,
     write_kernel_board_matrix,
 )
-from rtoslab.choose.answer import clearly_worse_operations
+from rtoslab.choose.answer import operations_with_clearly_better_rival
 from rtoslab.choose.compared_operations import KernelChoiceCriteria
 from rtoslab.choose.coverage import kernel_title, reasons_for_missing_measured_values
 from rtoslab.cli.cmd_choose import settings_changed_by_kernels
 from rtoslab.parity import ComparedMeasuredPoint, unfair_differences_in_groups
-from rtoslab.reference import StoredRow, json_lines_with_digest
+from rtoslab.reference import StoredPointValues, json_lines_with_digest
 from rtoslab.reports import make_report_document
 from rtoslab.results import PointId
 from rtoslab.store import StoredMeasurementPoint
@@ -58,14 +58,14 @@ NAMES = {"a": "Alpha", "b": "Beta", "c": "Gamma", "board": "BOARD"}
 EVEN = KernelChoiceCriteria("general", {"switch": 1, "semaphore_take": 1, "queue_send": 1})
 
 
-def row(kernel: str, operation: str, *numbers: float, single: bool = False) -> StoredRow:
+def row(kernel: str, operation: str, *numbers: float, single: bool = False) -> StoredPointValues:
     of = BY_ID[operation]
     point = PointId(
         benchmark=of.benchmark, title="T", kernel=kernel, board="board", cores=of.cores, window_ms=5, config={}
     )  # fmt: skip
     band = CodePlacementValueRange(numbers)
     value = MeasuredValue(point, "r", 1_000_000, {}, of.benchmark, of.metric, of.stat, band.median, of.unit, 9)
-    return StoredRow(
+    return StoredPointValues(
         point, kernel, "1.0", (replace(value, band=band if len(numbers) > 1 else None),), single_placement=single
     )
 
@@ -225,7 +225,7 @@ def test_small_disadvantages_are_not_mentioned() -> None:
     result = comparison_of(
         {"a": {"switch": (105.0,), "queue_send": (1.0,)}, "b": {"switch": (100.0,), "queue_send": (9.0,)}}
     )
-    assert clearly_worse_operations(result, "a") == []
+    assert operations_with_clearly_better_rival(result, "a") == []
 
 
 def test_every_operation_has_an_existing_series() -> None:
@@ -234,7 +234,7 @@ def test_every_operation_has_an_existing_series() -> None:
         if operation.benchmark in made_otherwise:
             continue
         facts = CATALOGUE.find_benchmark(operation.benchmark).facts
-        assert operation.metric == "throughput" or operation.metric in facts.series_ids, operation.id
+        assert operation.metric == "throughput" or operation.metric in facts.latency_series_ids, operation.id
         assert set(operation.services) <= {*CATALOGUE.port_contract_services, "smp"}, operation.id
         assert set(operation.weights) <= set(KNOWN.needs), operation.id
     assert set().union(*(operation.weights for operation in KNOWN.operation)) == set(KNOWN.needs)
@@ -280,7 +280,7 @@ def test_missing_figures_have_reasons() -> None:
 
 
 def example() -> KernelBoardMatrix:
-    bare = StoredRow(row("a", "flash", 1).stands_for, "a", "", (), "it does not fit")
+    bare = StoredPointValues(row("a", "flash", 1).stands_for, "a", "", (), "it does not fit")
     rows = (row("a", "switch", 100, 104), row("a", "queue_send", 50), row("a", "masked", 9, single=True), bare)
     return KernelBoardMatrix("a", "2026-11-28", {"board": {"build": {"kernel_version": "1.0"}}}, rows)
 
@@ -320,7 +320,7 @@ def test_edited_matrix_file_is_refused(tmp_path: Path) -> None:
 
 
 def test_new_rows_replace_only_rows_of_their_boards() -> None:
-    def on(board: str, number: float) -> StoredRow:
+    def on(board: str, number: float) -> StoredPointValues:
         built = row("a", "switch", number)
         return replace(built, stands_for=built.stands_for.model_copy(update={"board": board}))
 

@@ -14,7 +14,7 @@ import rtoslab as rtoslab_package
 from rtoslab.base.errors import ImageFileError
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue import OPTIONAL_SERVICES
-from rtoslab.targets.simulation import SimulationRequest, parse_serial_input_script, simulate_image, unescape_text
+from rtoslab.targets.simulation import SimulationRunOptions, parse_serial_input_script, simulate_image, unescape_text
 from tests import command_server
 from tests.checkouts import build_apart
 from tests.command_server import is_served, run_served
@@ -189,7 +189,7 @@ def test_sim_collects_the_results_of_a_board(tmp_path: Path, monkeypatch: pytest
     image.write_bytes(b"x")
     heard: list[bytes] = []
     machine = FakeMachine([("cycles", 0, b"a", b""), ("until", 0, b"b", b"")])
-    request = SimulationRequest(until="bench_done", between=[("bench_done", "0x10000004")])
+    request = SimulationRunOptions(until="bench_done", between=[("bench_done", "0x10000004")])
     result = simulate_image(
         image, board(), request, cores=1, on_output=lambda _, data: heard.append(data), machine=machine
     )
@@ -207,7 +207,7 @@ def test_sim_reports_an_unreached_end(tmp_path: Path, monkeypatch: pytest.Monkey
     image = tmp_path / "image"
     image.write_bytes(b"x")
     result = simulate_image(
-        image, board(), SimulationRequest(until="bench_done", max_cycles=1000), machine=FakeMachine([])
+        image, board(), SimulationRunOptions(until="bench_done", max_cycles=1000), machine=FakeMachine([])
     )
     assert (result.stop, result.reached, result.cycle) == ("cycles", False, 1000)
 
@@ -221,7 +221,7 @@ def test_sim_accepts_a_final_endless_loop_and_fails_on_a_fault(tmp_path: Path, c
     handler = struct.pack("<H", code)
     segments = [(0x2000_0000, start), (0x2000_0100, vectors), (0x2000_0200, handler)]
     image.write_bytes(elf(segments, 0x2000_0000))
-    result = simulate_image(image, board(), SimulationRequest(), cores=1)
+    result = simulate_image(image, board(), SimulationRunOptions(), cores=1)
     assert (result.stop, result.reached) == ("lockup", reached)
 
 

@@ -15,7 +15,7 @@ from rtoslab.cli.early_end import InterruptedWithResultsError, print_json_answer
 from rtoslab.instruments.profiler import read_execution_profile_file
 from rtoslab.interrupts import EXIT_INTERRUPTED
 from rtoslab.store.store import RunDirectory
-from rtoslab.worst_case.folder import find_sweep_differences
+from rtoslab.worst_case.folder import find_inconsistent_sweep_values
 from tests.cli.test_cli import HANG_S, ROOT, rtoslab
 from tests.command_server import FORKED, CommandServer
 from tests.processes import start_process
@@ -146,7 +146,7 @@ def test_interrupted_sweep_is_stored(drawn: bool, forking: CommandServer, tmp_pa
     assert result["span"] == f"60 cycles, ended after the first {result['span_cycles']:,} cycles"
     assert result["span_cycles"] == 40 or drawn
     assert result["span"] in result["claim"]
-    assert list(find_sweep_differences(folder)) == []
+    assert list(find_inconsistent_sweep_values(folder)) == []
     offsets = pq.read_table(folder / "arrivals.parquet").to_pydict()["offset"]
     assert len(offsets) == 40
     assert max(offsets) < result["span_cycles"]

@@ -8,7 +8,7 @@ import pytest
 from rtoslab.base import paths
 from rtoslab.cli import app
 from rtoslab.compare.baseline import find_regression_baseline_file
-from rtoslab.parity.costs import read_configuration_costs
+from rtoslab.parity.costs import read_configuration_change_costs
 
 PLAN = """
 title = "Tail chains"
@@ -45,7 +45,7 @@ def test_results_and_baselines_go_to_the_working_directory(
     plan = here / "plan.toml"
     plan.write_text(PLAN)
     _run_command("sweep", "plan.toml", "--costs")
-    assert [cost.key for cost in read_configuration_costs(checkout)] == ["timing.tail_chain_cycles"]
+    assert [cost.key for cost in read_configuration_change_costs(checkout)] == ["timing.tail_chain_cycles"]
     assert (here / "baselines" / "costs.toml").is_file()
     _run_command("worst-case", "--samples", "3")
     assert len(list((here / "runs").glob("worst-case-*"))) == 1

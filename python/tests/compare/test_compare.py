@@ -12,13 +12,13 @@ import pytest
 from rtoslab.analyses.named_figures import NamedMetricValue
 from rtoslab.base import StoreError
 from rtoslab.compare.attribution import cycle_differences_by_function
-from rtoslab.compare.comparison import ChangeVerdict, compare_run_sides
+from rtoslab.compare.comparison import ChangeVerdict, compare_runs_or_baselines
 from rtoslab.compare.document import comparison_document, comparison_summary_text, fastest_and_slowest_sentence
 from rtoslab.compare.machines import comparisons_as_json, comparisons_as_junit
 from rtoslab.compare.noise import (
     ALPHA,
     are_median_shifts_significant,
-    has_too_few_samples,
+    has_shift_test_too_few_samples,
     median_shift_between_samples,
 )
 from rtoslab.compare.sides import ComparedMeasurementSet, MeasuredPointValues, read_runs_for_comparison
@@ -53,7 +53,9 @@ def test_run_compared_with_itself_has_no_difference(tmp_path: Path) -> None:
         run = RunDirectory.create_run_directory(tmp_path / name, None, [point(1), point(2)])
         run.add_measurement_point_to_store("t2-1", measured_point(1, 5000), VIRTUAL, {})
         run.add_measurement_point_to_store("t2-2", measured_point(2, 7000), VIRTUAL, {})
-    result = compare_run_sides(read_runs_for_comparison([tmp_path / "a"]), read_runs_for_comparison([tmp_path / "b"]))
+    result = compare_runs_or_baselines(
+        read_runs_for_comparison([tmp_path / "a"]), read_runs_for_comparison([tmp_path / "b"])
+    )
     assert len(result.changes) == 4
     assert result.changes_in_all_placements == []
     assert result.differences == []
@@ -65,7 +67,7 @@ def test_run_compared_with_itself_has_no_difference(tmp_path: Path) -> None:
 def test_one_cycle_is_a_difference_and_the_largest_comes_first() -> None:
     before = ComparedMeasurementSet("a", [figures(100.0, opt="1"), figures(200.0, opt="2"), figures(300.0, opt="3")])
     after = ComparedMeasurementSet("b", [figures(101.0, opt="1"), figures(190.0, opt="2"), figures(300.0, opt="3")])
-    result = compare_run_sides(before, after)
+    result = compare_runs_or_baselines(before, after)
     assert [(change.change_in_unit, change.verdict) for change in result.changes] == [
         (-10.0, ChangeVerdict.BETTER),
         (1.0, ChangeVerdict.WORSE),
@@ -77,18 +79,18 @@ def test_one_cycle_is_a_difference_and_the_largest_comes_first() -> None:
 def test_runs_that_differ_in_one_axis_are_paired_over_it() -> None:
     before = ComparedMeasurementSet("a", [figures(1.0, kernel="x", window="1"), figures(2.0, kernel="x", window="2")])
     after = ComparedMeasurementSet("b", [figures(3.0, kernel="y", window="1"), figures(2.0, kernel="y", window="3")])
-    result = compare_run_sides(before, after).matching
+    result = compare_runs_or_baselines(before, after).matching
     assert result.over == {"kernel": ("x", "y")}
     assert [pair.before.point.config for pair in result.pairs] == [{"window": "1"}]
     assert (len(result.only_before), len(result.only_after)) == (1, 1)
-    strict = compare_run_sides(before, after, is_gate=True).matching
+    strict = compare_runs_or_baselines(before, after, is_gate=True).matching
     assert (list(strict.pairs), len(strict.only_before)) == ([], 2)
 
 
 def test_figures_are_shown_before_manifest_differences() -> None:
     mine = {"build.compiler.banner": "gcc 12", "build.sources.a.c": "1", "elf_sha256": "2", "board.title": "B"}
     other = {"build.compiler.banner": "gcc 13", "build.sources.a.c": "3", "elf_sha256": "4", "board.title": "B"}
-    result = compare_run_sides(
+    result = compare_runs_or_baselines(
         ComparedMeasurementSet("a", [figures(1.0, manifest=mine)]),
         ComparedMeasurementSet("b", [figures(1.0, manifest=other)]),
     )
@@ -116,14 +118,14 @@ def test_last_line_states_the_faster_side_and_exceptions(pairs: list[tuple[float
         built = [figures(pair[place], kernel="xy"[place], test=f"t{n}") for n, pair in enumerate(pairs, start=1)]
         return ComparedMeasurementSet(name, built)
 
-    result = fastest_and_slowest_sentence(compare_run_sides(side("a", 0), side("b", 1)))
+    result = fastest_and_slowest_sentence(compare_runs_or_baselines(side("a", 0), side("b", 1)))
     assert re.sub(r"\([^)]*?(t\d)?, cycles_per_count\)", r"(\1, time)", result) == sentence
 
 
 def test_settings_of_one_kernel_are_listed_last() -> None:
     mine = {"build.kernel_config.A": "1", "build.kernel_config.S": "1", "target.kind": "virtual"}
     other = {"build.kernel_config.B": "2", "build.kernel_config.S": "2", "target.kind": "real"}
-    result = compare_run_sides(
+    result = compare_runs_or_baselines(
         ComparedMeasurementSet("a", [figures(1.0, manifest=mine)]),
         ComparedMeasurementSet("b", [figures(1.0, manifest=other)]),
     )
@@ -159,7 +161,7 @@ def test_cycles_are_attributed_to_functions() -> None:
         ComparedMeasurementSet(name, [MeasuredPointValues(one.point, {}, True, {}, one)])
         for name, one in (("a", before), ("b", after))
     ]
-    (pair,) = compare_run_sides(*sides).matching.pairs
+    (pair,) = compare_runs_or_baselines(*sides).matching.pairs
     (only,) = cycle_differences_by_function(pair)
     assert (only.function, only.before, only.after, only.additional_cycles_per_call) == ("give", 40.0, 41.0, 1.0)
 
@@ -190,10 +192,12 @@ def test_shift_of_three_percent_is_found() -> None:
 
 def test_too_few_samples_give_no_verdict() -> None:
     report = median_shift_between_samples([1.0, 2.0, 3.0], [101.0, 102.0, 103.0])
-    assert has_too_few_samples(report, 1)
-    assert not has_too_few_samples(median_shift_between_samples([1.0] * 6, [2.0] * 6), 1)
-    assert has_too_few_samples(median_shift_between_samples([1.0] * 6, [2.0] * 6), 100), "many comparisons need more"
-    result = compare_run_sides(
+    assert has_shift_test_too_few_samples(report, 1)
+    assert not has_shift_test_too_few_samples(median_shift_between_samples([1.0] * 6, [2.0] * 6), 1)
+    assert has_shift_test_too_few_samples(median_shift_between_samples([1.0] * 6, [2.0] * 6), 100), (
+        "many comparisons need more"
+    )
+    result = compare_runs_or_baselines(
         ComparedMeasurementSet("a", [noisy([1, 2, 3])]), ComparedMeasurementSet("b", [noisy([101, 102, 103])])
     )
     assert [change.verdict for change in result.changes] == [ChangeVerdict.TOO_FEW]
@@ -212,7 +216,7 @@ def test_repeats_of_a_real_board_are_pooled(tmp_path: Path) -> None:
         )
     (pooled,) = read_runs_for_comparison([tmp_path / str(index) for index in range(3)]).figures
     assert len(pooled.metrics["cycles_per_count"].samples) == 3
-    result = compare_run_sides(ComparedMeasurementSet("a", [pooled]), ComparedMeasurementSet("b", [pooled]))
+    result = compare_runs_or_baselines(ComparedMeasurementSet("a", [pooled]), ComparedMeasurementSet("b", [pooled]))
     assert {change.verdict for change in result.changes if change.before.unit == "cycles"} == {ChangeVerdict.TOO_FEW}
 
 
@@ -273,6 +277,6 @@ def test_wrong_use_is_reported_in_one_sentence(two: tuple[Path, Path], tmp_path:
 
 def test_point_that_failed_is_an_error_in_junit() -> None:
     lost = MeasuredPointValues(point(), {}, True, {}, missing_reason="failed: no proof")
-    result = compare_run_sides(ComparedMeasurementSet("a", [figures(1.0)]), ComparedMeasurementSet("b", [lost]))
+    result = compare_runs_or_baselines(ComparedMeasurementSet("a", [figures(1.0)]), ComparedMeasurementSet("b", [lost]))
     assert 'errors="1"' in comparisons_as_junit([result])
     assert json.loads(comparisons_as_json([result]))["comparisons"][0]["without_figures"] == ["t2"]

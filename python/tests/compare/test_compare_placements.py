@@ -11,7 +11,7 @@ import pytest
 from rtoslab.analyses.named_figures import NamedMetricValue
 from rtoslab.analyses.place_matters import does_timing_depend_on_code_addresses
 from rtoslab.cli import app
-from rtoslab.compare.comparison import ChangeVerdict, compare_run_sides
+from rtoslab.compare.comparison import ChangeVerdict, compare_runs_or_baselines
 from rtoslab.compare.document import comparison_document
 from rtoslab.compare.machines import comparisons_as_junit
 from rtoslab.compare.placement_pairs import merge_measurements_over_code_placements
@@ -38,7 +38,7 @@ def side(
 
 
 def verdict(before: Sequence[float], after: Sequence[float]) -> ChangeVerdict:
-    (change,) = compare_run_sides(side(before), side(after)).changes
+    (change,) = compare_runs_or_baselines(side(before), side(after)).changes
     return change.verdict
 
 
@@ -83,17 +83,17 @@ def test_point_that_failed_in_a_placement_is_not_compared() -> None:
 
 
 def test_report_states_the_rule() -> None:
-    result = compare_run_sides(side([428.67, 439.81]), side([437.09, 441.09]))
+    result = compare_runs_or_baselines(side([428.67, 439.81]), side([437.09, 441.09]))
     text = report_formats()["md"](comparison_document([result]))
     assert "do not overlap" in text
     assert "-2.72 to 12.42" in text
     assert "was measured in one placement" not in text
-    text = report_formats()["md"](comparison_document([compare_run_sides(side([428.67]), side([437.09]))]))
+    text = report_formats()["md"](comparison_document([compare_runs_or_baselines(side([428.67]), side([437.09]))]))
     assert "in one placement each: exact, but other placements may give other times" in text
     assert "none is called worse or better" in text
     assert "1 differs in one placement each, so it is not known whether the code or its placement is the cause" in text
     assert "The largest difference: t2, cycles_per_count: +8.42 cycles" in text
-    alike = report_formats()["md"](comparison_document([compare_run_sides(side([428.67]), side([428.67]))]))
+    alike = report_formats()["md"](comparison_document([compare_runs_or_baselines(side([428.67]), side([428.67]))]))
     assert "was measured in one placement" not in alike
 
 
@@ -134,14 +134,14 @@ def build_record(core: str, code: str = "flash", waits: str = "0", cores: int = 
 def test_difference_in_one_placement_counts_without_wait_states(manifest: dict[str, Any], matters: bool) -> None:
     assert does_timing_depend_on_code_addresses(manifest) is matters
     sides = [side([cycles], tree=manifest) for cycles in (428.67, 437.09)]
-    (change,) = compare_run_sides(*sides).changes
+    (change,) = compare_runs_or_baselines(*sides).changes
     assert change.verdict is (ChangeVerdict.ONE_PLACEMENT if matters else ChangeVerdict.WORSE)
     steady = side([428.67], tree=build_record("cortex-m4f"))
-    (mixed,) = compare_run_sides(steady, sides[1]).changes
+    (mixed,) = compare_runs_or_baselines(steady, sides[1]).changes
     assert mixed.verdict is change.verdict, "one side whose place matters is enough"
-    (gated,) = compare_run_sides(*sides, is_gate=True).changes
+    (gated,) = compare_runs_or_baselines(*sides, is_gate=True).changes
     assert gated.verdict is ChangeVerdict.WORSE, "a gate is exact"
-    assert comparisons_as_junit([compare_run_sides(*sides)]).count("<failure") == (not matters)
+    assert comparisons_as_junit([compare_runs_or_baselines(*sides)]).count("<failure") == (not matters)
 
 
 @pytest.mark.parametrize(
@@ -168,9 +168,9 @@ def test_sizes_are_compared_in_one_placement(
         )
         for size, item in ((100.0, tree), (92.0, other))
     ]
-    (change,) = compare_run_sides(*sides).changes
+    (change,) = compare_runs_or_baselines(*sides).changes
     assert change.verdict is wanted
-    (gated,) = compare_run_sides(*sides, is_gate=True).changes
+    (gated,) = compare_runs_or_baselines(*sides, is_gate=True).changes
     assert gated.verdict is ChangeVerdict.BETTER
 
 
@@ -190,7 +190,7 @@ def lying_at(digest: str, address: int, config: str = "1") -> ComparedMeasuremen
     ],
 )
 def test_same_code_at_other_addresses_is_called_placement(after: ComparedMeasurementSet, wanted: ChangeVerdict) -> None:
-    result = compare_run_sides(lying_at("d", 0x100), after)
+    result = compare_runs_or_baselines(lying_at("d", 0x100), after)
     (change,) = result.changes
     assert change.verdict is wanted
     text = report_formats()["md"](comparison_document([result]))

@@ -80,7 +80,7 @@ def test_longest_pattern_wins_and_command_line_overrides() -> None:
     stored = {"stack.*": "+8 bytes", "*": "+1 cycles"}
     assert (
         str(
-            MeasuredValueLimits.merge_stored_and_requested_limits(stored, []).growth_limits_of_measured_value(
+            MeasuredValueLimits.merge_baseline_and_requested_limits(stored, []).growth_limits_of_measured_value(
                 "stack.c0t0"
             )[0]
         )
@@ -88,7 +88,7 @@ def test_longest_pattern_wins_and_command_line_overrides() -> None:
     )
     assert (
         str(
-            MeasuredValueLimits.merge_stored_and_requested_limits(
+            MeasuredValueLimits.merge_baseline_and_requested_limits(
                 stored, ["stack.c0*=+16 bytes"]
             ).growth_limits_of_measured_value("stack.c0t0")[0]
         )
@@ -96,7 +96,7 @@ def test_longest_pattern_wins_and_command_line_overrides() -> None:
     )
     assert (
         str(
-            MeasuredValueLimits.merge_stored_and_requested_limits(stored, ["+2 %"]).growth_limits_of_measured_value(
+            MeasuredValueLimits.merge_baseline_and_requested_limits(stored, ["+2 %"]).growth_limits_of_measured_value(
                 "stack.c0t0"
             )[0]
         )
@@ -104,7 +104,7 @@ def test_longest_pattern_wins_and_command_line_overrides() -> None:
     )
     assert (
         str(
-            MeasuredValueLimits.merge_stored_and_requested_limits({}, []).growth_limits_of_measured_value(
+            MeasuredValueLimits.merge_baseline_and_requested_limits({}, []).growth_limits_of_measured_value(
                 "take.median"
             )[0]
         )
@@ -126,7 +126,7 @@ def test_baseline_survives_writing_and_reading(tmp_path: Path) -> None:
     write_baseline(back, tmp_path / "two.toml")
     assert (tmp_path / "one.toml").read_bytes() == (tmp_path / "two.toml").read_bytes()
     assert not compare_run_with_baseline(
-        back, "main", side(142.615267045937), MeasuredValueLimits.merge_stored_and_requested_limits(back.rules, [])
+        back, "main", side(142.615267045937), MeasuredValueLimits.merge_baseline_and_requested_limits(back.rules, [])
     ).regressions
     assert baseline_as_comparison_side(back, "main").figures[0].metrics["stack.c0t0"].unit == "bytes"
 
@@ -142,28 +142,34 @@ def test_baseline_with_unknown_keys_is_refused(tmp_path: Path) -> None:
 def test_regressions_missing_figures_and_other_compilers_are_distinguished() -> None:
     baseline = make_regression_baseline(side(100.0), {})
     worse = compare_run_with_baseline(
-        baseline, "main", side(101.0, 108.0), MeasuredValueLimits.merge_stored_and_requested_limits({}, [])
+        baseline, "main", side(101.0, 108.0), MeasuredValueLimits.merge_baseline_and_requested_limits({}, [])
     )
     assert [(regression.before.id, regression.change_in_unit) for regression, _ in worse.regressions] == [
         ("stack.c0t0", 8.0),
         ("cycles_per_count", 1.0),
     ]
     assert not compare_run_with_baseline(
-        baseline, "main", side(99.0), MeasuredValueLimits.merge_stored_and_requested_limits({}, [])
+        baseline, "main", side(99.0), MeasuredValueLimits.merge_baseline_and_requested_limits({}, [])
     ).regressions
     lost = compare_run_with_baseline(
-        baseline, "main", side(100.0, gone="image.text"), MeasuredValueLimits.merge_stored_and_requested_limits({}, [])
+        baseline,
+        "main",
+        side(100.0, gone="image.text"),
+        MeasuredValueLimits.merge_baseline_and_requested_limits({}, []),
     )
     assert lost.unmatched == ["t2 no longer has the figure image.text"]
     fresh = compare_run_with_baseline(
         make_regression_baseline(side(100.0, gone="image.text"), {}),
         "main",
         side(100.0),
-        MeasuredValueLimits.merge_stored_and_requested_limits({}, []),
+        MeasuredValueLimits.merge_baseline_and_requested_limits({}, []),
     )
     assert fresh.unmatched == ["t2: figure image.text is not in the baseline"]
     other = compare_run_with_baseline(
-        baseline, "main", side(100.0, compiler="gcc 13"), MeasuredValueLimits.merge_stored_and_requested_limits({}, [])
+        baseline,
+        "main",
+        side(100.0, compiler="gcc 13"),
+        MeasuredValueLimits.merge_baseline_and_requested_limits({}, []),
     )
     assert other.differing_compilers == ("gcc 12", "gcc 13")
 
@@ -175,13 +181,13 @@ def test_point_missing_in_the_baseline_does_not_pass() -> None:
     run = ComparedMeasurementSet("run", [replace(figures, point=point_id) for point_id in points])
     baseline = make_regression_baseline(run, {})
     assert not compare_run_with_baseline(
-        baseline, "main", run, MeasuredValueLimits.merge_stored_and_requested_limits({}, [])
+        baseline, "main", run, MeasuredValueLimits.merge_baseline_and_requested_limits({}, [])
     ).unmatched
     cut = compare_run_with_baseline(
         baseline.model_copy(update={"point": baseline.point[:1]}),
         "main",
         run,
-        MeasuredValueLimits.merge_stored_and_requested_limits({}, []),
+        MeasuredValueLimits.merge_baseline_and_requested_limits({}, []),
     )
     assert len(cut.unmatched) == 4
     assert all(item.endswith("is not in the baseline") for item in cut.unmatched)
@@ -191,7 +197,7 @@ def test_point_missing_in_the_baseline_does_not_pass() -> None:
         baseline,
         "main",
         ComparedMeasurementSet("run", run.figures[:3]),
-        MeasuredValueLimits.merge_stored_and_requested_limits({}, []),
+        MeasuredValueLimits.merge_baseline_and_requested_limits({}, []),
     )
     assert [item.endswith("was not measured") for item in short.unmatched] == [True, True]
 
@@ -289,7 +295,7 @@ def test_code_that_moved_to_a_better_place_is_called_placement() -> None:
             baseline,
             "main",
             lying(cycles, code, compiler),
-            MeasuredValueLimits.merge_stored_and_requested_limits({}, []),
+            MeasuredValueLimits.merge_baseline_and_requested_limits({}, []),
         )
         for cycles in (90.0, 110.0)
         for code in ("0123456789ab", "changed")
@@ -316,7 +322,7 @@ def test_baseline_without_points_gives_no_answer(tmp_path: Path) -> None:
         read_regression_baseline_file(path),
         "empty",
         side(1.0),
-        MeasuredValueLimits.merge_stored_and_requested_limits({}, []),
+        MeasuredValueLimits.merge_baseline_and_requested_limits({}, []),
     )
     assert "nothing was measured" in gate_verdict_text(judged)
 
@@ -337,7 +343,7 @@ def test_clock_resolution_of_the_window_is_not_a_change() -> None:
     for before, after, better, worse in ((20_000, 19_999, 0, 0), (19_999, 20_000, 0, 0), (19_999, 20_001, 0, 1)):
         baseline = make_regression_baseline(side_of_ticks(before), {})
         results = compare_run_with_baseline(
-            baseline, "main", side_of_ticks(after), MeasuredValueLimits.merge_stored_and_requested_limits({}, [])
+            baseline, "main", side_of_ticks(after), MeasuredValueLimits.merge_baseline_and_requested_limits({}, [])
         )
         verdicts = [item.verdict for item in results.comparison.changes]
         assert (verdicts.count(ChangeVerdict.BETTER), len(results.regressions)) == (better, worse), (before, after)
@@ -345,7 +351,7 @@ def test_clock_resolution_of_the_window_is_not_a_change() -> None:
         make_regression_baseline(side_of_ticks(20_000), {}),
         "main",
         side_of_ticks(20_000, 8469),
-        MeasuredValueLimits.merge_stored_and_requested_limits({}, []),
+        MeasuredValueLimits.merge_baseline_and_requested_limits({}, []),
     )
     assert [item.before.id for item, _ in slower.regressions] == ["cycles_per_count"], "one count fewer is one"
 

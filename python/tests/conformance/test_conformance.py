@@ -197,12 +197,12 @@ def verdict(*outcomes: CheckOutcome, failure: str | None = None) -> ConformanceV
 
 
 def test_verdict_needs_a_passed_check_and_no_failed_one() -> None:
-    assert verdict(HOLDS, ABSENT, CheckOutcome.UNSEEN).is_conformant
-    assert not verdict(HOLDS, FAILS).is_conformant
-    assert not verdict(ABSENT).is_conformant
-    assert not verdict(HOLDS, failure="It hung.").is_conformant
-    assert not verdict().is_conformant
-    assert verdict(HOLDS, CheckOutcome.DEVIATES).is_conformant
+    assert verdict(HOLDS, ABSENT, CheckOutcome.UNSEEN).is_kernel_port_conformant
+    assert not verdict(HOLDS, FAILS).is_kernel_port_conformant
+    assert not verdict(ABSENT).is_kernel_port_conformant
+    assert not verdict(HOLDS, failure="It hung.").is_kernel_port_conformant
+    assert not verdict().is_kernel_port_conformant
+    assert verdict(HOLDS, CheckOutcome.DEVIATES).is_kernel_port_conformant
     assert verdict(HOLDS, CheckOutcome.DEVIATES).contract_deviation_reasons == {"Order": "noted 2 1"}
     verdict(HOLDS).require_port_conforms()
     with pytest.raises(ConformanceError, match=r"is valid: Order demands that all is well, but core 0: noted 2 1\."):

@@ -56,7 +56,7 @@ def test_point_is_checked_with_the_optional_services_that_it_needs() -> None:
     timers = {"timer_once", "timer_periodic", "timer_stops", "timer_context"}
     assert checked["timer_latency"] - checked["t1_arithmetic"] == timers
     assert not checked["timer_latency"] & {"task_events_wake", "work_calls", "binary_semaphore_fills"}
-    assert verdicts["timer_latency"].is_conformant
+    assert verdicts["timer_latency"].is_kernel_port_conformant
     assert verdicts["timer_latency"].digest != verdicts["t1_arithmetic"].digest
     suites = conformance_suite_points(catalogue, make_measurement_plan(catalogue, ["timer_latency"], options).points[0])
     images = [read_elf(build_measurement_point_image(catalogue, suite).elf_path) for suite in suites]
@@ -93,7 +93,7 @@ def test_broken_port_fails(checkout: Path, name: str) -> None:
     replace_text(checkout, what.file, what.old, what.new)
     verdict = conformance(checkout, what.kernel, what.board)
     assert what.fails <= failing(verdict), (verdict.failure, failing(verdict))
-    assert not verdict.is_conformant
+    assert not verdict.is_kernel_port_conformant
 
 
 def test_nonconforming_port_gives_no_figure(checkout: Path, tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ def test_external_image_gets_the_same_verdict(cores: int, tmp_path: Path) -> Non
         return [(finding.check, finding.core, finding.outcome) for finding in verdict.findings]
 
     assert found(verdict) == found(whole)
-    assert verdict.is_conformant
+    assert verdict.is_kernel_port_conformant
     assert verdict.digest != whole.digest
 
 
@@ -69,7 +69,7 @@ def test_unknown_kernel_is_checked_completely(tmp_path: Path) -> None:
     path.write_bytes(content.replace(b"\0bare\0", b"\0mine\0"))
     verdict = examine(path)
     assert verdict.kernel == "mine"
-    assert verdict.is_conformant, verdict.failure
+    assert verdict.is_kernel_port_conformant, verdict.failure
     assert {"tick_rate", "semaphore_counts", "critical_masks"} <= outcomes(verdict, CheckOutcome.HOLDS)
     assert {"yield_order", "priority_order"} <= outcomes(verdict, CheckOutcome.UNSEEN)
 
@@ -100,7 +100,7 @@ def test_stuck_scene_hides_only_later_scenes(checkout: Path, tmp_path: Path) -> 
     verdict = examine(suite(tmp_path / "own.elf", checkout))
     assert outcomes(verdict, CheckOutcome.FAILS) == {"sleep_until"}
     assert verdict.failure is not None
-    assert not verdict.is_conformant
+    assert not verdict.is_kernel_port_conformant
     assert outcomes(verdict, CheckOutcome.HOLDS)
     unseen = [finding.saw for finding in verdict.findings if finding.outcome is CheckOutcome.UNSEEN]
     assert set(unseen) == {"the suite ended before"}

@@ -176,8 +176,8 @@ edge: { sourcename: "again" targetname: "__indirect_call" label: "a.c:3:7" }
 def test_call_graph_gives_stack_depth(tmp_path: Path) -> None:
     (path := tmp_path / "callgraph.ci").write_text(GRAPH)
     graph = read_callgraph(path)
-    assert graph.deepest_stack("leaf") == StaticStackBound(24, ())
-    assert graph.deepest_stack("entry") == StaticStackBound(
+    assert graph.worst_case_stack_bound("leaf") == StaticStackBound(24, ())
+    assert graph.worst_case_stack_bound("entry") == StaticStackBound(
         16 + 24,
         (
             "__builtin_memcpy has no frame size",
@@ -186,8 +186,8 @@ def test_call_graph_gives_stack_depth(tmp_path: Path) -> None:
             "calls through pointers in again",
         ),
     )
-    assert graph.deepest_stack("nowhere") is None
-    assert read_callgraph(tmp_path / "absent").deepest_stack("entry") is None
+    assert graph.worst_case_stack_bound("nowhere") is None
+    assert read_callgraph(tmp_path / "absent").worst_case_stack_bound("entry") is None
 
 
 def damage_elf(elf: bytes, how: str) -> bytes:

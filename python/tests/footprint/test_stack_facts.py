@@ -72,7 +72,7 @@ def pool(symbols: dict[str, int], **facts: str) -> tuple[int | None, int, str, b
         read=lambda address, count: held[address].to_bytes(count, "little"),
     )
     run.kernel = SimpleNamespace(memory=KernelMemory(pool_symbol="heap", **facts))
-    return run._read_pool_use()  # type: ignore[no-any-return]
+    return run._read_kernel_memory_pool_use()  # type: ignore[no-any-return]
 
 
 def test_memory_allocated_from_the_pool() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from rtoslab.base import (
     CatalogueError,
-    cross_tool_name,
+    cross_compiler_tool_name,
     find_checkout_root,
     load_architecture_facts,
     tools,
@@ -27,7 +27,7 @@ def test_architecture_facts_equal_the_manuals() -> None:
     assert (SVCALL, PENDSV, SYSTICK, FIRST_EXTERNAL) == (11, 14, 15, 16)
     assert facts.code.exception_return_from == 0xF0000000
     assert [without_thumb_bit(address) for address in (0x200, 0x201, 0x0800_0001)] == [0x200, 0x200, 0x0800_0000]
-    assert cross_tool_name("gcc") in [tool.name for tool in tools.programs_needed_to_build()]
+    assert cross_compiler_tool_name("gcc") in [tool.name for tool in tools.programs_needed_to_build()]
 
 
 def test_priorities_are_the_uppermost_bits() -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rtoslab.base import ImageFileError, cross_tool_name
+from rtoslab.base import ImageFileError, cross_compiler_tool_name
 from rtoslab.images import function_code_digests
 from rtoslab.images.function_digests import branch_target_address, decode_movw_movt, literal_load_address
 
@@ -75,7 +75,7 @@ def digests_of_linked(folder: Path, place: dict[str, str], **changes: object) ->
     folder.mkdir()
     (folder / "a.S").write_text(SOURCE.format(**{**PLAIN, **changes}))
     (folder / "a.ld").write_text(SCRIPT.format(**place))
-    gcc = shutil.which(cross_tool_name("gcc"))
+    gcc = shutil.which(cross_compiler_tool_name("gcc"))
     assert gcc
     flags = ["-nostdlib", "-mthumb", f"-mcpu={changes.get('cpu', 'cortex-m4')}", "-Wl,-z,noexecstack,-e,0"]
     subprocess.run([gcc, *flags, "-T", "a.ld", "a.S", "-o", "a.elf"], cwd=folder, check=True)

@@ -258,9 +258,9 @@ def test_full_cache_removes_the_least_recently_used(tmp_path: Path, monkeypatch:
     for age, key in enumerate(keys[:3]):
         stored.store_bytes_under_key(key, bytes(1_000))
         os.utime(tmp_path / "00" / key, ns=(age, age))
-    assert stored.read_bytes_of_key(keys[0]) == bytes(1_000)
+    assert stored.read_cached_bytes_by_key(keys[0]) == bytes(1_000)
     stored.store_bytes_under_key(keys[3], bytes(1_000))
-    assert [stored.read_bytes_of_key(key) is not None for key in keys] == [True, False, True, True]
+    assert [stored.read_cached_bytes_by_key(key) is not None for key in keys] == [True, False, True, True]
 
 
 def test_compilations_and_libraries_are_recognised(tmp_path: Path) -> None:
@@ -268,7 +268,7 @@ def test_compilations_and_libraries_are_recognised(tmp_path: Path) -> None:
     result = parse_compiler_call(tmp_path, line, tmp_path)
     assert result is not None
     assert result.arguments[1] == '-DX="a.h"'
-    assert (result.source_path, result.object_file_path) == (Path("/src/a.c"), tmp_path / "a.obj")
+    assert (result.path_of_compiled_source_file, result.object_file_path) == (Path("/src/a.c"), tmp_path / "a.obj")
     assert parse_compiler_call(tmp_path, f": && {line} && :", tmp_path) is None
     assert parse_compiler_call(tmp_path, "bin/arm-none-eabi-gcc -o image.elf a.obj", tmp_path) is None
     library = ": && bin/cmake -E rm -f k/libk.a && bin/ar qc k/libk.a  a.obj b.obj && bin/ranlib k/libk.a && :"

@@ -146,7 +146,7 @@ def _image(data: bytes) -> None:
 def _callgraph(data: bytes) -> None:
     graph = parse_callgraph(text_of(data))
     for name in list(graph.names.values())[:20]:
-        graph.deepest_stack(name)
+        graph.worst_case_stack_bound(name)
 
 
 def _tasks(data: bytes) -> None:

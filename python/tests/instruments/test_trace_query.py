@@ -15,7 +15,7 @@ from rtoslab.base import PlanError, ReportError
 from rtoslab.cli import app
 from rtoslab.instruments import NAMED_QUERIES, TraceDatabase, find_observed_image, read_trace_file, trace_database
 from rtoslab.instruments.perfetto import perfetto_trace
-from rtoslab.instruments.perfetto_writer import make_digest_packet
+from rtoslab.instruments.perfetto_writer import make_trace_digest_packet
 from rtoslab.instruments.timelines import Timeline, TimelineInterval, TimelineTrack
 from rtoslab.instruments.trace_database import TraceFileContents, TraceTimelineSlice
 from tests.instruments.images import CATALOGUE, scene
@@ -70,7 +70,7 @@ COUNTING = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n)"
 def test_query_is_read_only_and_limited_in_time(sql: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trace_database, "_STEPS_MOST", 200)  # the usual number of turns takes seconds
     with pytest.raises(PlanError, match="cannot be answered"):
-        TraceDatabase(MADE).answer_query(sql)
+        TraceDatabase(MADE).run_sql_query_on_trace(sql)
     assert not Path("/tmp/rtoslab-attached").exists()
 
 
@@ -90,7 +90,7 @@ def test_query_with_few_long_steps_is_stopped(sql: str, monkeypatch: pytest.Monk
     monkeypatch.setattr(trace_database, "_SECONDS_MOST", 0.5)
     begun = time.monotonic()
     with pytest.raises(PlanError, match=r"too long|too big|answer has more than"):
-        TraceDatabase(MADE).answer_query(f"{COUNTING} {sql}")
+        TraceDatabase(MADE).run_sql_query_on_trace(f"{COUNTING} {sql}")
     assert time.monotonic() - begun < 20
 
 
@@ -166,7 +166,7 @@ def test_truncated_trace_is_refused(tmp_path: Path) -> None:
 
 def test_sealed_trace_with_invalid_names_is_refused(tmp_path: Path) -> None:
     body = next(cuts(example_trace())).replace(b"tasks", b"t\xffsks")
-    (tmp_path / "made.pftrace").write_bytes(body + make_digest_packet(body))
+    (tmp_path / "made.pftrace").write_bytes(body + make_trace_digest_packet(body))
     with pytest.raises(ReportError, match="is not a Perfetto trace"):
         read_trace_file(tmp_path / "made.pftrace")
 

@@ -9,7 +9,7 @@ import pytest
 from pydantic import BaseModel, TypeAdapter, ValidationError, create_model
 
 import rtoslab
-from rtoslab.base.strict import StrictModel
+from rtoslab.base.strict import StrictFileSchemaModel
 from rtoslab.instruments.profiler import Profile
 from rtoslab.intake.numbers import to_exact_fraction
 from rtoslab.results.column import CompactIntegerSequence
@@ -50,7 +50,7 @@ def _is_unconverted(given: Any, got: Any) -> bool:
 def test_every_model_has_the_strict_base() -> None:
     result = forms()
     assert len(result) > 70
-    assert [model.__qualname__ for model in result if not issubclass(model, StrictModel)] == []
+    assert [model.__qualname__ for model in result if not issubclass(model, StrictFileSchemaModel)] == []
 
 
 def test_no_scalar_is_converted_to_another_type() -> None:
@@ -58,7 +58,7 @@ def test_no_scalar_is_converted_to_another_type() -> None:
     tried = 0
     for form in forms():
         for name, field in form.model_fields.items():
-            one = create_model("One", __base__=StrictModel, x=(field.rebuild_annotation(), ...))
+            one = create_model("One", __base__=StrictFileSchemaModel, x=(field.rebuild_annotation(), ...))
             for scalar in SCALARS:
                 for table in (scalar, [scalar], [[scalar]], [scalar, scalar], {"1": scalar}, {"1": {"1": scalar}}):
                     try:
@@ -78,7 +78,7 @@ def test_no_scalar_is_converted_to_another_type() -> None:
 @pytest.mark.parametrize("name", ["type", "default", "metadata", "serialization", "fields"])
 def test_fields_may_be_named_as_parts_of_a_schema(name: str) -> None:
     fields: dict[str, Any] = {name: (int, ...)}
-    odd = create_model("Odd", __base__=StrictModel, **fields)
+    odd = create_model("Odd", __base__=StrictFileSchemaModel, **fields)
     odd.model_validate({name: 1})
     with pytest.raises(ValidationError):
         odd.model_validate({name: True})

@@ -11,7 +11,7 @@ import pytest
 
 from rtoslab import interrupts
 from rtoslab.base.paths import find_checkout_root
-from rtoslab.interrupts import EXIT_INTERRUPTED, MESSAGE, _would_frame_lose_exception
+from rtoslab.interrupts import EXIT_INTERRUPTED, MESSAGE, _can_python_frame_lose_exception
 from tests.processes import signals_as_usual, start_process
 
 BEGUN = "import sys; sys.argv = ['rtoslab', *sys.argv[1:]]; print('begun', flush=True); "
@@ -104,7 +104,7 @@ def test_interrupt_waits_for_the_end_of_an_import(tmp_path: object) -> None:
 @pytest.mark.parametrize(("file", "waits"), [("/lib/pydantic/_internal/_fields.py", True), ("/app/fields.py", False)])
 def test_interrupt_waits_for_pydantic(file: str, waits: bool) -> None:
     """It would make an error of its own from it."""
-    scope: dict[str, Any] = {"ask": lambda: _would_frame_lose_exception(sys._getframe())}
+    scope: dict[str, Any] = {"ask": lambda: _can_python_frame_lose_exception(sys._getframe())}
     exec(compile("answer = ask()", file, "exec"), scope)  # noqa: S102 (for the file's name alone)
     assert scope["answer"] == waits
 

@@ -15,7 +15,7 @@ from rtoslab.measure.own_image import measure_user_elf_image
 from rtoslab.results.results import FailedMeasurement, MeasuredPoint
 from rtoslab.store.store import RunDirectory
 from rtoslab.targets import introduction
-from rtoslab.verify import verify_folder
+from rtoslab.verify import verify_run_or_sweep_folder
 from tests.board_images import Program
 from tests.cli.test_cli import command_error, rtoslab
 
@@ -51,7 +51,7 @@ def test_external_image_gives_the_same_result_as_a_built_one(image: Path, tmp_pa
     build: Any = point.manifest["build"]
     assert "GCC" in build["compiler"]["banner"]
     assert build["built_elsewhere"]
-    (checked,) = verify_folder(Catalogue(ROOT), folder)
+    (checked,) = verify_run_or_sweep_folder(Catalogue(ROOT), folder)
     assert not checked.differences
     _, again = measure_user_elf_image(ROOT, image, "pico", tmp_path / "own", {})
     assert not again.fresh
@@ -71,7 +71,7 @@ def test_unknown_kernel_is_proved_without_symbols(image: Path, tmp_path: Path) -
     )
     assert isinstance(outcome.result, MeasuredPoint), outcome.result
     assert {proof.verdict.value for proof in outcome.result.proofs} >= {"holds", "unseen"}
-    (checked,) = verify_folder(Catalogue(ROOT), folder)
+    (checked,) = verify_run_or_sweep_folder(Catalogue(ROOT), folder)
     assert not checked.differences
     assert "myKernel" in rtoslab("report", folder, "--format", "md").stdout
     assert rtoslab("report", folder, "-o", tmp_path / "r.html").returncode == 0

@@ -46,7 +46,7 @@ def benchmark() -> Benchmark:
 
 def test_kernel_with_a_service_has_all_its_series() -> None:
     whole = benchmark().restrict_to_kernel_services(HAS)
-    assert whole.series_ids == ("instrument.empty", "send", "give")
+    assert whole.latency_series_ids == ("instrument.empty", "send", "give")
     assert whole.services == ("semaphore", "queue")
     assert list(whole.proof) == PROOFS
     assert not benchmark().absent_series(HAS)
@@ -54,7 +54,7 @@ def test_kernel_with_a_service_has_all_its_series() -> None:
 
 def test_series_and_their_proofs_depend_on_the_service() -> None:
     left = benchmark().restrict_to_kernel_services(LACKS)
-    assert left.series_ids == ("instrument.empty", "give")
+    assert left.latency_series_ids == ("instrument.empty", "give")
     assert left.services == ("semaphore",)
     assert list(left.proof) == [{**PROOFS[0], "series": ["give"]}, PROOFS[2]]
     assert {item.id: why for item, why in benchmark().absent_series(LACKS).items()} == {"send": REASON}

@@ -14,7 +14,7 @@ from rtoslab.results import FailedMeasurement, MeasuredPoint, NotApplicableMeasu
 from rtoslab.results.finding import ProofVerdict
 from rtoslab.store import RunDirectory
 from rtoslab.targets import run_virtual_benchmark
-from rtoslab.verify import verify_folder
+from rtoslab.verify import verify_run_or_sweep_folder
 
 ROOT = find_checkout_root()
 CATALOGUE = Catalogue(ROOT)
@@ -39,7 +39,7 @@ def test_both_kernels_are_measured_and_proved(tmp_path: Path, kernels: str, benc
         overlap = next(proof for proof in result.proofs if proof.rule == "windows_overlap")
         assert overlap.verdict is ProofVerdict.HOLDS
         assert sum(counter.count for counter in result.counters) > 1000
-    assert [point.differences for point in verify_folder(CATALOGUE, tmp_path / "run")] == [(), ()]
+    assert [point.differences for point in verify_run_or_sweep_folder(CATALOGUE, tmp_path / "run")] == [(), ()]
 
 
 @pytest.mark.parametrize("kernels", ["freertos+freertos", "freertos+rt", "freertos+bare"])
@@ -54,7 +54,7 @@ def test_messages_go_both_ways(tmp_path: Path, kernels: str) -> None:
         for item in (fifo, memory):
             assert all(0 <= mark - stamp < 2000 for mark, stamp in zip(item.mark_cycles, item.cycles, strict=True))
         assert min(memory.cycles) < min(fifo.cycles)
-    assert [point.differences for point in verify_folder(CATALOGUE, tmp_path / "run")] == [(), ()]
+    assert [point.differences for point in verify_run_or_sweep_folder(CATALOGUE, tmp_path / "run")] == [(), ()]
 
 
 def test_messages_of_one_kernel_on_both_cores(tmp_path: Path) -> None:
@@ -67,7 +67,7 @@ def test_messages_of_one_kernel_on_both_cores(tmp_path: Path) -> None:
         "core.message.notify": "probe",
     }
     assert all(len(item.cycles) > 100 and min(item.cycles) > 500 for item in outcome.result.series)
-    assert [point.differences for point in verify_folder(CATALOGUE, tmp_path / "run")] == [()]
+    assert [point.differences for point in verify_run_or_sweep_folder(CATALOGUE, tmp_path / "run")] == [()]
 
 
 def test_a_test_of_two_kernels_is_none_of_one() -> None:

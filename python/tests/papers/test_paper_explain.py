@@ -16,7 +16,7 @@ from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.paper_folders import PaperFolder, read_papers
 from rtoslab.catalogue.suites import Experiment, MeasurementSuite
 from rtoslab.cli import explain_changes
-from rtoslab.cli.explain_changes import best_change_sentence, explain_distance_from_paper
+from rtoslab.cli.explain_changes import best_setting_change_sentence, explain_distance_from_paper
 from rtoslab.measure import MeasurementPointOutcome
 from rtoslab.measure.identity import identity_of_point
 from rtoslab.papers.experiment import plan_paper_experiments
@@ -24,8 +24,8 @@ from rtoslab.papers.explain import (
     ConfigurationChangeTrial,
     alternative_configurations_of_paper,
     combine_best_changes,
-    distance_from_paper_without_change,
     evaluate_configuration_changes,
+    paper_deviation_without_setting_change,
     plan_paper_points_with_setup_changes,
     single_change_setups,
 )
@@ -76,7 +76,7 @@ def points_of(paper: PaperFolder, rates: dict[str, int]) -> list[StoredMeasureme
 def test_closest_change_is_first(tmp_path: Path) -> None:
     paper = paper_of(tmp_path, "2000")
     points = points_of(paper, {"opt=-O0": 500, "opt=-Os": 1600, "configBENCH_ASSERT=1": 1200})
-    assert distance_from_paper_without_change(CATALOGUE, paper, points, OPTIONS) == pytest.approx(2)
+    assert paper_deviation_without_setting_change(CATALOGUE, paper, points, OPTIONS) == pytest.approx(2)
     single = evaluate_configuration_changes(CATALOGUE, paper, candidates_of(), points, OPTIONS)
     assert [item.setup.title for item in single[:2]] == ["opt=-Os", "configBENCH_ASSERT=1"]
     assert (single[0].distance_before, single[0].distance_after, single[0].overall_distance) == pytest.approx(
@@ -115,11 +115,13 @@ def test_set_ups_of_the_paper_are_tried_unchanged(tmp_path: Path) -> None:
     assert result.setup.title == "A"
     assert (result.distance_before, result.distance_after) == pytest.approx((2, 1.0526), abs=1e-3)
     single = replace(result, setup=result.setup.model_copy(update={"title": "opt=-Os"}), overall_distance=1.4)
-    assert best_change_sentence(2.0, [single], [result]) == (
+    assert best_setting_change_sentence(2.0, [single], [result]) == (
         "opt=-Os alone closes most of the distance: 2.000 to 1.400; A: 1.053."
     )
-    assert best_change_sentence(1.0, [single], [result]) == "No single change brings the figures closer."
-    assert best_change_sentence(1.3, [single], [result]) == "No single change brings the figures closer; A: 1.053."
+    assert best_setting_change_sentence(1.0, [single], [result]) == "No single change brings the figures closer."
+    assert (
+        best_setting_change_sentence(1.3, [single], [result]) == "No single change brings the figures closer; A: 1.053."
+    )
 
 
 def test_point_that_failed_is_named(

@@ -17,10 +17,10 @@ from rtoslab.papers.on_terminal import print_paper_reproduction
 from rtoslab.papers.paper_charts import redraw_paper_figure
 from rtoslab.papers.reproduction import PaperReproduction, reproduce_paper
 from rtoslab.papers.tables import (
-    our_value_text,
     published_and_our_values_chart,
-    ratio_to_paper_text,
+    ratio_to_paper_value_text,
     redraw_paper_table,
+    text_of_reproduced_value,
 )
 from rtoslab.results.results import FailedMeasurement, NotApplicableMeasurement
 from rtoslab.store.stored_point import AnyResult, StoredMeasurementPoint
@@ -59,8 +59,11 @@ def _paper(tmp_path: Path, one_core: list[int], two_cores: list[int]) -> PaperRe
 def test_figure_is_the_median_and_its_ratio_has_a_band(tmp_path: Path) -> None:
     done = _paper(tmp_path, [450, 500, 600], [200, 200, 200])
     figure = done.compared[1]
-    assert (figure.our_value, figure.ratio_to_paper, figure.ratio_range_over_placements) == (2000, 1, (0.9, 1.2))
-    assert (our_value_text(figure), ratio_to_paper_text(figure)) == ("2,000 (1,800 to 2,400)", "1.00 (0.90 to 1.20)")
+    assert (figure.our_value, figure.ratio_to_paper, figure.ratio_range_over_code_placements) == (2000, 1, (0.9, 1.2))
+    assert (text_of_reproduced_value(figure), ratio_to_paper_value_text(figure)) == (
+        "2,000 (1,800 to 2,400)",
+        "1.00 (0.90 to 1.20)",
+    )
     (rate,) = [
         value for value in done.values if (value.metric, value.stat, value.point.cores) == ("throughput", "total", 1)
     ]
@@ -81,7 +84,7 @@ def test_figure_in_one_placement_is_marked(tmp_path: Path) -> None:
 
 def test_band_smaller_than_the_rounding_is_left_out(tmp_path: Path) -> None:
     figure = _paper(tmp_path, [500, 500, 500], [200, 200, 200]).compared[1]
-    assert ratio_to_paper_text(figure) == "1.00"
+    assert ratio_to_paper_value_text(figure) == "1.00"
 
 
 @pytest.mark.parametrize(

@@ -18,10 +18,10 @@ from rtoslab.measure.identity import identity_of_point
 from rtoslab.papers.experiment import plan_paper_experiments
 from rtoslab.papers.reproduction import reproduce_paper
 from rtoslab.papers.setup_report import (
-    changed_verdicts,
     count_values_with_ratio_to_paper,
     mean_deviation_factor_from_paper,
     paper_configurations_report_section,
+    verdict_changes_caused_by_setup,
 )
 from rtoslab.papers.setups import original_point_of_paper_setup_point
 from rtoslab.plan import PlanOptions
@@ -130,7 +130,7 @@ def test_report_shows_what_a_setup_changes(tmp_path: Path) -> None:
     ) == (2, 1)
     assert [
         (above.outcome_of_all_statement_cases, present.outcome_of_all_statement_cases)
-        for above, present in changed_verdicts(done, setup)
+        for above, present in verdict_changes_caused_by_setup(done, setup)
     ] == [("same", "different")]
     (section,) = paper_configurations_report_section(done)
     overview, figures, rates, statements = section.tables
@@ -211,7 +211,7 @@ def test_authors_version_is_judged_and_the_current_one_is_shown(lent: bool, tmp_
     )  # fmt: skip
     assert [
         (above.outcome_of_all_statement_cases, present.outcome_of_all_statement_cases)
-        for above, present in changed_verdicts(done, done.today)
+        for above, present in verdict_changes_caused_by_setup(done, done.today)
     ] == [("same", "different")]
     assert "today" in [row[0].partition(":")[0] for row in paper_configurations_report_section(done)[0].tables[0].rows]
 

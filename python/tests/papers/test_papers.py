@@ -25,7 +25,7 @@ from rtoslab.papers.paper_charts import redraw_paper_figure
 from rtoslab.papers.reproduction import PaperReproduction, reproduce_paper
 from rtoslab.papers.setup_report import mean_deviation_factor_from_paper
 from rtoslab.papers.sources import MeasuredValueOrigin
-from rtoslab.papers.tables import published_and_our_values_chart, ratio_to_paper_text, redraw_paper_table
+from rtoslab.papers.tables import published_and_our_values_chart, ratio_to_paper_value_text, redraw_paper_table
 from rtoslab.reports import report_formats
 from rtoslab.results import results
 from rtoslab.store.stored_point import AnyResult, StoredMeasurementPoint
@@ -304,12 +304,12 @@ def test_ratio_to_an_impossible_figure_is_omitted(tmp_path: Path) -> None:
     ]
     done = reproduce_paper(CATALOGUE, paper, points)
     senseless, plain = (done.compared[ident] for ident in (1, 2))
-    assert (senseless.our_value, senseless.ratio_to_paper, ratio_to_paper_text(senseless)) == (
+    assert (senseless.our_value, senseless.ratio_to_paper, ratio_to_paper_value_text(senseless)) == (
         4000,
         None,
         "says nothing",
     )
-    assert (plain.ratio_to_paper, ratio_to_paper_text(plain)) == (2, "2.00")
+    assert (plain.ratio_to_paper, ratio_to_paper_value_text(plain)) == (2, "2.00")
     assert mean_deviation_factor_from_paper(done.compared) == pytest.approx(2)
     document = paper_comparison_report(CATALOGUE, done)
     assert "ours are 2.00 to 2.00 times the paper's, median 2.00; 1 further ratio says nothing." in document.summary

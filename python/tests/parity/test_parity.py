@@ -15,16 +15,16 @@ from rtoslab.parity.concepts import (
     CONCEPTS,
     KERNEL_CONCEPTS,
     catalogue_kernel_of_measurement,
-    fairness_condition_values,
+    fairness_condition_values_of_point,
 )
 from rtoslab.parity.costs import (
     COSTS_FILE,
-    ConfigurationCost,
+    ConfigurationChangeCost,
     configuration_costs_from_points,
-    find_configuration_cost,
-    read_configuration_costs,
+    find_configuration_change_cost,
+    read_configuration_change_costs,
     read_cost_file,
-    update_cost_file,
+    update_configuration_cost_file,
 )
 from rtoslab.parity.unfairness import ComparedMeasuredPoint, group_comparable_measurements, unfair_differences_in_groups
 from rtoslab.reference.substitutes import read_reference_files
@@ -138,7 +138,7 @@ def test_parity_uses_existing_macros_of_every_kernel() -> None:
 
 
 def test_kernel_without_a_setting_states_its_fixed_value() -> None:
-    facts = fairness_condition_values({"build": {"kernel_config": {}}}, CATALOGUE.kernels["rt"].facts)
+    facts = fairness_condition_values_of_point({"build": {"kernel_config": {}}}, CATALOGUE.kernels["rt"].facts)
     assert (facts["assertions"], facts["time_slicing"]) == ("1", "1")
 
 
@@ -160,20 +160,20 @@ def test_costs_are_computed_from_points_that_differ_in_one_key(tmp_path: Path, m
         ("x", "0", "1"): {"t2": pytest.approx(100, abs=0.2)},
         ("y", "0", "1"): {"t2": pytest.approx(100, abs=0.2)},
     }
-    back = find_configuration_cost(costs, "freertos", "b", "x", ("1", "0"))
+    back = find_configuration_change_cost(costs, "freertos", "b", "x", ("1", "0"))
     assert back is not None
     assert back.percent == {"t2": pytest.approx(-50, abs=0.1)}
-    assert find_configuration_cost(costs, "freertos", "b", "x", ("0", "2")) is None
+    assert find_configuration_change_cost(costs, "freertos", "b", "x", ("0", "2")) is None
     path = tmp_path / "baselines" / "costs.toml"
-    update_cost_file(costs, path)
-    update_cost_file(costs[:1], path)
-    assert list(read_configuration_costs(tmp_path)) == costs
+    update_configuration_cost_file(costs, path)
+    update_configuration_cost_file(costs[:1], path)
+    assert list(read_configuration_change_costs(tmp_path)) == costs
 
 
 def test_edited_cost_and_a_file_without_a_seal_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "costs.toml"
     costs = configuration_costs_from_points([point_with_config(2000, x="0"), point_with_config(1000, x="1")])
-    update_cost_file(costs, path)
+    update_configuration_cost_file(costs, path)
     written = path.read_text()
     path.write_text("# A comment.\n" + written)
     assert list(read_cost_file(path)) == costs
@@ -183,7 +183,7 @@ def test_edited_cost_and_a_file_without_a_seal_are_refused(tmp_path: Path) -> No
         with pytest.raises(PlanError, match=r"was edited; remove it, and `rtoslab sweep PLAN.toml --costs` writes"):
             read_cost_file(path)
         with pytest.raises(PlanError, match="was edited"):
-            update_cost_file(costs, path)
+            update_configuration_cost_file(costs, path)
     for text in (re.sub(r"^seal = .*\n", "", written, flags=re.MULTILINE), written.partition("\n\n")[2]):
         path.write_text(text)
         with pytest.raises(PlanError, match="has no seal"):
@@ -197,7 +197,7 @@ def test_commands_refuse_an_edited_cost(checkout: Path, tmp_path: Path) -> None:
     run = tmp_path / "run"
     api.run("t7", kernels=["freertos"], boards=["pico"], cores=[1], window_ms=5, out=run)
     assert rtoslab("lint", run).returncode == 0
-    update_cost_file(
+    update_configuration_cost_file(
         configuration_costs_from_points([point_with_config(2000, x="0"), point_with_config(1000, x="1")]),
         checkout / COSTS_FILE,
     )
@@ -210,7 +210,7 @@ def test_commands_refuse_an_edited_cost(checkout: Path, tmp_path: Path) -> None:
 
 def test_sweep_refuses_an_edited_cost_before_it_measures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    update_cost_file(
+    update_configuration_cost_file(
         configuration_costs_from_points([point_with_config(2000, x="0"), point_with_config(1000, x="1")]),
         tmp_path / COSTS_FILE,
     )
@@ -248,7 +248,7 @@ def test_measured_cost_is_shown() -> None:
 
 
 def test_costs_are_shown_for_the_compared_benchmarks() -> None:
-    cost = ConfigurationCost(
+    cost = ConfigurationChangeCost(
         kernel="freertos", board="b", key="configBENCH_ASSERT", before="0", after="1", percent={"t2": 1.0, "t7": 50.0}
     )
     unequal = group_comparable_measurements([subject("a"), subject("b", **macros(configBENCH_ASSERT="1"))])
@@ -260,7 +260,7 @@ def test_costs_are_shown_for_the_compared_benchmarks() -> None:
 
 def test_cost_is_found_among_more_than_two_values() -> None:
     """The measured pair of values need not be that of the first two sides."""
-    cost = ConfigurationCost(
+    cost = ConfigurationChangeCost(
         kernel="freertos", board="b", key="configMAX_PRIORITIES", before="8", after="32", percent={"t2": 3.0}
     )
     sides = [subject(f"p{number}", **macros(configMAX_PRIORITIES=number)) for number in ("16", "8", "32")]
@@ -347,7 +347,7 @@ def test_every_reference_result_has_the_options_of_its_kernel() -> None:
     assert files
     for reference in (one for one in files if one.kernel != "bare"):  # which has no kernel to configure
         manifest = reference.points[0].manifest
-        facts = fairness_condition_values(
+        facts = fairness_condition_values_of_point(
             manifest, catalogue_kernel_of_measurement(CATALOGUE, manifest, reference.kernel)
         )
         assert message <= facts.keys(), reference.kernel
@@ -365,7 +365,7 @@ def test_command_includes_reference_results_on_request(tmp_path: Path) -> None:
 def test_flags_count_for_records_without_compiler_calls() -> None:
     """Points that were stored before calls were recorded: nothing is known of single files, and nobody is accused."""
     old = {key: value for key, value in BUILD.items() if key != "calls"}
-    result = fairness_condition_values({"build": old}, None)
+    result = fairness_condition_values_of_point({"build": old}, None)
     assert result["opt"] == "-O2"
     assert not {"options", "file_options"} & result.keys()
     where = point().model_copy(update={"kernel": "freertos"})

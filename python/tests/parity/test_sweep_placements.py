@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from rtoslab.analyses.counts_per_second import counts_per_second_of_point
-from rtoslab.analyses.middle_placement import join_points_over_placements
+from rtoslab.analyses.middle_placement import group_points_over_code_placements
 from rtoslab.analyses.place_matters import results_depending_on_addresses
 from rtoslab.analyses.placed_times import main_point_times_in_code_placements
 from rtoslab.base.errors import PlanError
@@ -17,11 +17,11 @@ from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.strict_files import read_validated_toml
 from rtoslab.parity.concepts import CONCEPTS
 from rtoslab.parity.costs import (
-    ConfigurationCost,
+    ConfigurationChangeCost,
     ConfigurationCostFile,
     configuration_costs_from_points,
-    read_configuration_costs,
-    update_cost_file,
+    read_configuration_change_costs,
+    update_configuration_cost_file,
 )
 from rtoslab.parity.unfairness import UnfairDifference
 from rtoslab.reports import make_report_document, print_point_results, report_formats
@@ -96,7 +96,7 @@ def test_no_effect_is_reported_in_one_placement_with_wait_states(tmp_path: Path)
     stored = [StoredMeasurementPoint(Path("x"), loop, FLASH) for loop in single]
     bound = results_depending_on_addresses(stored)
     effects = {effect.option: effect for effect in SweepObservations(single, bound).effects_of_option_values()}
-    assert (effects["a"].benchmarks_with_clear_effect, effects["a"].benchmarks_with_undecided_effect) == (
+    assert (effects["a"].benchmarks_with_clear_effect, effects["a"].benchmarks_with_unproven_option_effect) == (
         [],
         ["t", "u"],
     )
@@ -112,8 +112,8 @@ def test_no_effect_is_reported_in_one_placement_with_wait_states(tmp_path: Path)
         unfairness("a", costs["a"]).unfair_difference_cost_text
         == "k, a: t +5.0 % (one placement), u +1.0 % (one placement)"
     )
-    assert costs["a"].cost_of_reverse_setting_change().one_placement == ("t", "u")
-    update_cost_file([costs["a"]], tmp_path / "costs.toml")
+    assert costs["a"].cost_of_reverse_configuration_change().one_placement == ("t", "u")
+    update_configuration_cost_file([costs["a"]], tmp_path / "costs.toml")
     assert read_validated_toml(tmp_path / "costs.toml", ConfigurationCostFile).cost == (costs["a"],)
     several = make_sweep_report("T", [StoredMeasurementPoint(Path("x"), loop, FLASH) for loop in swept()])
     assert "The option with the largest effect is a 0 to 1" in several.summary
@@ -137,9 +137,9 @@ def test_costs_list_benchmarks_within_placement(tmp_path: Path, monkeypatch: pyt
     assert costs["a"].placement == ("u",)
     assert costs["a"].percent["t"] == pytest.approx(4.95, abs=0.05)
     assert costs["b"].placement == ("u",), "the medians of t are the same: no change to explain"
-    assert costs["a"].cost_of_reverse_setting_change().placement == ("u",)
+    assert costs["a"].cost_of_reverse_configuration_change().placement == ("u",)
     assert costs["a"].band["t"] == pytest.approx((2.94, 7.0), abs=0.05)
-    turned = costs["a"].cost_of_reverse_setting_change()
+    turned = costs["a"].cost_of_reverse_configuration_change()
     assert turned.band["t"][0] < turned.percent["t"] < turned.band["t"][1] < 0
     assert (
         unfairness("a", costs["a"]).unfair_difference_cost_text
@@ -150,12 +150,12 @@ def test_costs_list_benchmarks_within_placement(tmp_path: Path, monkeypatch: pyt
         "ends that read alike are not shown"
     )
     path = tmp_path / "baselines" / "costs.toml"
-    update_cost_file(list(costs.values()), path)
+    update_configuration_cost_file(list(costs.values()), path)
     monkeypatch.chdir(tmp_path)
-    assert read_configuration_costs(tmp_path) == tuple(costs.values())
+    assert read_configuration_change_costs(tmp_path) == tuple(costs.values())
 
 
-def unfairness(change: str, cost: ConfigurationCost) -> UnfairDifference:
+def unfairness(change: str, cost: ConfigurationChangeCost) -> UnfairDifference:
     return UnfairDifference(CONCEPTS[0], "b", {}, ("t", "u"), ((f"k, {change}", cost),))
 
 
@@ -216,7 +216,7 @@ def test_sweep_plan_requests_placements(tmp_path: Path) -> None:
 
 def test_figures_are_medians_with_bands() -> None:
     points = [*points_in_placements("t", [3, 1, 2, 9], a="0"), point_taking(CYCLES, "u", a="0")]
-    first, single = join_points_over_placements(points)
+    first, single = group_points_over_code_placements(points)
     assert first.middle.run_id == points[2].run_id
     assert first.middle.counters == points[2].counters, "of an even number the lower one of the middle"
     assert first.middle.point.config == {"a": "0"}

@@ -94,7 +94,7 @@ def test_stuck_scene_fails_alone(checkout: Path) -> None:
     assert verdict.failure is None, "the suite came to its end without it"
     assert failing(verdict) == {"timeout_given"}
     assert [finding.saw for finding in verdict.findings if finding.check == "timeout_given"] == ["its scene got stuck"]
-    assert not verdict.is_conformant
+    assert not verdict.is_kernel_port_conformant
 
 
 def test_scenes_that_fault_or_hang_fail_alone(checkout: Path) -> None:
@@ -124,7 +124,7 @@ def test_suite_that_ends_early_keeps_its_results(checkout: Path) -> None:
     outcomes = {finding.check: finding.outcome for finding in verdict.findings}
     assert outcomes["priority_order"] is CheckOutcome.HOLDS
     assert outcomes["tick_count"] is CheckOutcome.UNSEEN
-    assert not verdict.is_conformant
+    assert not verdict.is_kernel_port_conformant
 
 
 def test_port_with_tasks_and_sleep_alone_is_examined(checkout: Path) -> None:
@@ -150,7 +150,7 @@ def test_declared_deviation_is_measured_and_marked(checkout: Path, tmp_path: Pat
         "note(1u && port_queue_receive(&queue, item) && item[0] != 5u &&",
     )
     verdict = conformance(checkout, "bare")
-    assert verdict.is_conformant
+    assert verdict.is_kernel_port_conformant
     assert list(verdict.contract_deviation_reasons) == ["Queue order"]
     (outcome,) = api.run("t7", kernels=["bare"], boards=["pico"], window_ms=10, out=tmp_path / "run")
     assert isinstance(outcome.result, MeasuredPoint)

@@ -63,7 +63,7 @@ def test_number_of_samples_comes_from_benchmark_paper_or_user() -> None:
 def test_small_board_limits_samples_and_reports_it() -> None:
     limit = CATALOGUE.find_board("nucleo-l053r8").facts.limits.sample_bytes
     assert limit is not None
-    series = len(CATALOGUE.find_benchmark(TIMED).facts.series_ids)
+    series = len(CATALOGUE.find_benchmark(TIMED).facts.latency_series_ids)
     fits = latency_point(TIMED, "nucleo-l053r8")
     assert fits.samples is not None
     assert 4 * series * fits.samples <= limit < 4 * series * (fits.samples + 1)

@@ -24,7 +24,7 @@ from rtoslab.project.judging import (
     OTHER_WORK,
     SAME_CODE,
     UNKNOWN,
-    judge_project,
+    judge_project_against_baseline,
     project_result_sentences,
 )
 from rtoslab.project.measuring import ImageMeasuredValues, ProjectValuesByCodePlacement
@@ -323,10 +323,10 @@ def an_image(
 def test_only_code_that_differs_in_addresses_counts_as_moved(
     after: ImageMeasuredValues, cause: str, functions: tuple[str, ...]
 ) -> None:
-    judged = judge_project(
+    judged = judge_project_against_baseline(
         {"app": an_image(10.0)},
         {"app": after},
-        MeasuredValueLimits.merge_stored_and_requested_limits({}, []),
+        MeasuredValueLimits.merge_baseline_and_requested_limits({}, []),
         moved="pass",
     )
     (change,) = [figure_change for figure_change in judged.changes if figure_change.figure == "max"]
@@ -349,21 +349,25 @@ def test_only_code_that_differs_in_addresses_counts_as_moved(
 )
 def test_cause_beside_the_code_is_in_the_result(after: dict[str, Any], sentence: str) -> None:
     images = {"app": an_image(10.0)}, {"app": an_image(12.0, places="q", **after)}
-    judged = judge_project(*images, MeasuredValueLimits.merge_stored_and_requested_limits({}, []), moved="pass")
+    judged = judge_project_against_baseline(
+        *images, MeasuredValueLimits.merge_baseline_and_requested_limits({}, []), moved="pass"
+    )
     assert project_result_sentences(judged).endswith(f"allowed +0 cycles.{sentence}")
 
 
 def test_figure_that_is_gone_is_told() -> None:
     now = an_image(10.0)
     shorter = replace(now, items={"f": replace(now.items["f"], figures={"calls": (1.0,)})})
-    rules = MeasuredValueLimits.merge_stored_and_requested_limits({}, [])
-    judged = judge_project({"app": now}, {"app": shorter}, rules, moved="pass")
+    rules = MeasuredValueLimits.merge_baseline_and_requested_limits({}, [])
+    judged = judge_project_against_baseline({"app": now}, {"app": shorter}, rules, moved="pass")
     assert judged.unanswered == ("app: f no longer has max, instructions_max",)
 
 
 def test_run_of_another_length_is_not_compared() -> None:
     images = {"app": an_image(10.0)}, {"app": an_image(10.0, run={"for_ms": 59})}
-    judged = judge_project(*images, MeasuredValueLimits.merge_stored_and_requested_limits({}, []), moved="pass")
+    judged = judge_project_against_baseline(
+        *images, MeasuredValueLimits.merge_baseline_and_requested_limits({}, []), moved="pass"
+    )
     assert judged.unanswered == (
         "app: the baseline has for_ms 60, the project 59; `rtoslab gate --store` writes it again",
     )

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from rtoslab.proofs import BenchmarkProofEvidence
-from rtoslab.proofs.rules.keeps_period import KeepsPeriodParameters, judge_evidence
+from rtoslab.proofs.rules.keeps_period import PeriodAccuracyProofParameters, judge_evidence
 from rtoslab.results.finding import BenchmarkProofFinding, ProofVerdict
 from rtoslab.targets.intervals import decode_measured_intervals_from_events
 from rtoslab.targets.observe import MeasurementWindowObservations
@@ -36,7 +36,7 @@ def period_cycles() -> int:
 
 
 def judged(lengths: Sequence[int], gaps: Sequence[int] | None = None) -> BenchmarkProofFinding:
-    return judge_evidence(KeepsPeriodParameters.model_validate(RULE), periods(lengths, gaps))
+    return judge_evidence(PeriodAccuracyProofParameters.model_validate(RULE), periods(lengths, gaps))
 
 
 WHOLE = period_cycles() - GAP
@@ -72,4 +72,4 @@ def test_time_between_two_periods_fails() -> None:
 
 def test_periods_need_probes() -> None:
     blind = replace(periods([WHOLE] * 10), observed=None)
-    assert judge_evidence(KeepsPeriodParameters.model_validate(RULE), blind).verdict is ProofVerdict.UNSEEN
+    assert judge_evidence(PeriodAccuracyProofParameters.model_validate(RULE), blind).verdict is ProofVerdict.UNSEEN

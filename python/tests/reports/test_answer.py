@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from rtoslab.analyses import CodePlacementLookup, join_points_over_placements
+from rtoslab.analyses import CodePlacementLookup, group_points_over_code_placements
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.reports import ChartData, ReportDocument, make_report_document, report_formats
 from rtoslab.reports.sections.answer import fastest_kernels_section
 from rtoslab.reports.sections.rivals import IN_ONE_PLACEMENT, WITHIN_PLACEMENT
 from rtoslab.reports.sections.speed_figures import speed_figures
-from rtoslab.reports.sections.wording import join_in_sentence
+from rtoslab.reports.sections.wording import join_items_for_sentence
 from rtoslab.results.results import MeasuredPoint, NotApplicableMeasurement
 from rtoslab.store.stored_point import StoredMeasurementPoint
 from tests.fakes import STEADY, measured_point
@@ -52,7 +52,7 @@ def points(planted: Iterable[Planted]) -> list[MeasuredPoint]:
 
 
 def prose(planted: Iterable[Planted], *, matters: bool = False) -> str:
-    placed = join_points_over_placements(points(planted))
+    placed = group_points_over_code_placements(points(planted))
     shown = [point.middle for point in placed]
     bound = {id(item) for item in shown} if matters else set()
     section = fastest_kernels_section(
@@ -288,7 +288,7 @@ def test_chart_for_each_board() -> None:
     ],
 )
 def test_lists_of_names_are_joined(items: list[str], said: str) -> None:
-    assert join_in_sentence(items) == said
+    assert join_items_for_sentence(items) == said
 
 
 def test_kernel_that_deviates_is_marked_in_the_answer() -> None:

@@ -12,7 +12,7 @@ from rtoslab.base.version import __version__
 from rtoslab.reports.citation import AUTHORS, SUBTITLE, citation_of
 from rtoslab.reports.formats import report_formats
 from rtoslab.reports.table import ReportDocument
-from rtoslab.store.journal import JOURNAL_FILE, JournalSession, run_session_as_journal_line
+from rtoslab.store.journal import JOURNAL_FILE, RunJournalSession, run_session_as_journal_line
 from rtoslab.store.store import RunDirectory
 from rtoslab.store.stored_point import StoredMeasurementPoint
 from tests.fakes import measured_point
@@ -21,7 +21,7 @@ ROOT = find_checkout_root()
 MANIFEST: dict[str, object] = {"rtoslab": "9.8.7"}
 
 
-def stored_point(run: Path, *sessions: JournalSession) -> StoredMeasurementPoint:
+def stored_point(run: Path, *sessions: RunJournalSession) -> StoredMeasurementPoint:
     """A point of a run directory that was worked on then."""
     RunDirectory.create_run_directory(run, None, [measured_point().point])
     (run / JOURNAL_FILE).write_text("".join(map(run_session_as_journal_line, sessions)))
@@ -32,8 +32,8 @@ def document(*points: StoredMeasurementPoint) -> ReportDocument:
     return ReportDocument("Title", "Subtitle", "Summary.", (), points)
 
 
-EARLY = JournalSession("2024-02-29T23:59:59Z", "0123456789ab")
-LATE = JournalSession("2025-11-03T00:00:00Z", "cafecafecafe+")
+EARLY = RunJournalSession("2024-02-29T23:59:59Z", "0123456789ab")
+LATE = RunJournalSession("2025-11-03T00:00:00Z", "cafecafecafe+")
 
 
 def test_version_commit_and_date_are_those_of_the_run(tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_point_without_a_run_directory_has_no_date(tmp_path: Path) -> None:
 
 def test_manifest_text_cannot_inject_markup(tmp_path: Path) -> None:
     evil = "1} @book{<script>"
-    point = stored_point(tmp_path / "run", JournalSession("<b>", evil))
+    point = stored_point(tmp_path / "run", RunJournalSession("<b>", evil))
     result = citation_of(document(StoredMeasurementPoint(point.folder, point.result, {"rtoslab": evil})))
     assert "<" not in result.sentence + result.bibtex
     assert "@book" not in result.bibtex

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.compare.comparison import compare_run_sides
+from rtoslab.compare.comparison import compare_runs_or_baselines
 from rtoslab.compare.document import comparison_document
 from rtoslab.compare.sides import ComparedMeasurementSet, values_of_stored_measurement
 from rtoslab.reports import report_formats
@@ -138,14 +138,14 @@ def text_of(tables: Iterable[TableData]) -> str:
 def test_comparison_marks_deviations_by_row_or_title() -> None:
     changed = point_of("odd", APART, per_core=2000)
     for before, after in ((side("a", ODD, EVEN), side("b", changed, EVEN)), (side("a", ODD), side("b", changed))):
-        built = comparison_document([compare_run_sides(before, after)])
+        built = comparison_document([compare_runs_or_baselines(before, after)])
         tables = [table for section in built.sections for table in section.tables]
         assert tables
         assert "†" in text_of(tables)
         assert "odd††" not in text_of(tables)
         assert FOOTNOTE in built.summary
         assert any(FOOTNOTE in table.note for table in tables)
-    assert "†" not in str(comparison_document([compare_run_sides(side("a", EVEN), side("b", EVEN))]))
+    assert "†" not in str(comparison_document([compare_runs_or_baselines(side("a", EVEN), side("b", EVEN))]))
 
 
 def test_document_marked_twice_is_marked_once() -> None:

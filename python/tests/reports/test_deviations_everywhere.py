@@ -26,7 +26,7 @@ from rtoslab.archive.exports import (
     FIGURE_COLUMNS,
     SAMPLE_COLUMNS,
     export_rows_of_measured_values,
-    export_rows_of_samples,
+    table_rows_of_latency_samples,
 )
 from rtoslab.archive.index import StoredPointFilters, find_stored_points
 from rtoslab.base.paths import find_checkout_root
@@ -36,7 +36,7 @@ from rtoslab.cli import app, cmd_choose, cmd_paper, cmd_rta, cmd_stability, cmd_
 from rtoslab.cli.display import measurement_run_as_json
 from rtoslab.cli.sections import print_report_document
 from rtoslab.compare.baseline import make_regression_baseline
-from rtoslab.compare.comparison import compare_run_sides
+from rtoslab.compare.comparison import compare_runs_or_baselines
 from rtoslab.compare.document import comparison_document
 from rtoslab.compare.gate import compare_run_with_baseline, regression_gate_document
 from rtoslab.compare.history import history_document_of_measured_values
@@ -156,7 +156,7 @@ DOCUMENTS: Mapping[str, Callable[[Path], ReportDocument]] = {
     "reports/document.py": lambda _: make_report_document(
         CATALOGUE, stored_points(odd(), measured_point(1, 1000, kernel="even")), None
     ),
-    "compare/document.py": lambda _: comparison_document([compare_run_sides(BEFORE, AFTER)]),
+    "compare/document.py": lambda _: comparison_document([compare_runs_or_baselines(BEFORE, AFTER)]),
     "compare/history.py": history,
     "sweep/report.py": lambda _: make_sweep_report("Sweep", stored_points(odd(), odd(2000, config={"opt": "-Os"}))),
     "placements/report.py": lambda _: add_kernel_deviation_footnotes(
@@ -237,14 +237,14 @@ def _report(capsys: pytest.CaptureFixture[str], path: Path) -> Iterator[str]:
 
 
 def _compare(capsys: pytest.CaptureFixture[str], _: Path) -> Iterator[str]:
-    yield comparison_as_json([compare_run_sides(BEFORE, AFTER)])
-    yield comparisons_as_junit([compare_run_sides(BEFORE, AFTER)])
+    yield comparison_as_json([compare_runs_or_baselines(BEFORE, AFTER)])
+    yield comparisons_as_junit([compare_runs_or_baselines(BEFORE, AFTER)])
 
 
 def _gate(capsys: pytest.CaptureFixture[str], _: Path) -> Iterator[str]:
     baseline = make_regression_baseline(BEFORE, {})
     judgement = compare_run_with_baseline(
-        baseline, "main", AFTER, MeasuredValueLimits.merge_stored_and_requested_limits(baseline.rules, ())
+        baseline, "main", AFTER, MeasuredValueLimits.merge_baseline_and_requested_limits(baseline.rules, ())
     )
     yield report_formats()["md"](regression_gate_document(judgement))
     yield comparison_as_json([judgement.comparison])
@@ -255,7 +255,10 @@ def _runs(capsys: pytest.CaptureFixture[str], path: Path) -> Iterator[str]:
     sampled = latency_point("probe", [10, 20]).model_copy(update={"deviations": APART})
     run_of(path, 0, [odd(), sampled])
     result = list(find_stored_points([path], StoredPointFilters()))
-    for rows, columns in ((export_rows_of_measured_values, FIGURE_COLUMNS), (export_rows_of_samples, SAMPLE_COLUMNS)):
+    for rows, columns in (
+        (export_rows_of_measured_values, FIGURE_COLUMNS),
+        (table_rows_of_latency_samples, SAMPLE_COLUMNS),
+    ):
         for form in ("csv", "jsonl"):
             yield EXPORTERS[form](rows(result), columns).decode()
         table = pq.read_table(io.BytesIO(EXPORTERS["parquet"](rows(result), columns)))
@@ -279,7 +282,7 @@ def _choose(capsys: pytest.CaptureFixture[str], _: Path) -> Iterator[str]:
 def _stability(capsys: pytest.CaptureFixture[str], path: Path) -> Iterator[str]:
     yield json.dumps(cmd_stability._claim_stability_as_json(judge_example((LEAST,), STABILITY)))
     write_stability_file(path / "lentka2022.ndjson", STABILITY)
-    assert read_stability_file(path / "lentka2022.ndjson").deviations_by_kernel == {"a": APART}
+    assert read_stability_file(path / "lentka2022.ndjson").port_contract_deviations_by_kernel == {"a": APART}
     yield (path / "lentka2022.ndjson").read_text()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from random import Random
 
-from rtoslab.rta.overheads import KernelOverheads, SwitchCosts, TickCosts
+from rtoslab.rta.overheads import KernelOverheads, TaskSwitchCosts, TickCosts
 from rtoslab.rta.system import IntegerTimeTask, IntegerTimeTaskSet
 
 
@@ -39,5 +39,5 @@ def random_system(
 KERNEL = KernelOverheads(
     clock_hz=84_000_000,
     tick=TickCosts(period_cycles=84_000, base_cycles=100, per_task_cycles=150, deferred_cycles=60),
-    switch=SwitchCosts(up_cycles=90, down_cycles=95, to_idle_cycles=95, from_idle_cycles=90),
+    switch=TaskSwitchCosts(up_cycles=90, down_cycles=95, to_idle_cycles=95, from_idle_cycles=90),
 )

@@ -48,7 +48,7 @@ def test_period_that_is_almost_a_multiple_of_the_tick_is_late(tmp_path: Path) ->
     text = "name,period_us,wcet_us,priority\nA,1000.005,110,2\n"
     result = study_task_set(parse_text(tmp_path, text, "tasks.csv"), KERNEL)
     assert any("one tick after" in note and "A" in note for note in result.notes)
-    bound = result.response_time_analysis_of_answer.find_response_bound("A").response
+    bound = result.analysis_of_schedulability_answer.find_response_bound("A").response
     assert bound is not None
     assert result.system.to_microseconds(bound) >= 1110
 
@@ -75,7 +75,7 @@ def test_masked_section_longer_than_a_tick_is_unbounded(tmp_path: Path) -> None:
     text = "name,period_ms,wcet_us,priority,masked_us\nA,10,100,2,\nB,100,3000,1,{}\n"
     for masked_us, holds in ((900, True), (1000, False), (1500, False)):
         result = study_task_set(parse_text(tmp_path, text.format(masked_us), "tasks.csv"), KERNEL)
-        assert result.response_time_analysis_of_answer.is_schedulable is holds
+        assert result.analysis_of_schedulability_answer.is_schedulable is holds
         assert holds or "ticks would be lost" in result.schedulability_answer_sentences()[0]
 
 
@@ -84,7 +84,7 @@ def test_interrupts_that_block_the_tick_for_a_tick_are_unbounded(tmp_path: Path)
     burst = '[[interrupt]]\nname = "burst"\nperiod_ms = 10\nwcet_us = {}\n'
     for wcet_us, holds in ((800, True), (1001, False)):
         result = study_task_set(parse_text(tmp_path, task + burst.format(wcet_us)), KERNEL)
-        assert result.response_time_analysis_of_answer.find_response_bound("A").is_deadline_met is holds
+        assert result.analysis_of_schedulability_answer.find_response_bound("A").is_deadline_met is holds
 
 
 def test_interrupt_waits_for_a_tick_that_releases_all(tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ def test_interrupt_waits_for_a_tick_that_releases_all(tmp_path: Path) -> None:
         parse_text(tmp_path, tasks + '[[interrupt]]\nname = "I"\nperiod_ms = 1\nwcet_us = 2\n'), KERNEL
     )
     assert result.overheads is not None
-    tick, bound = result.overheads.tick, result.response_time_analysis_of_answer.find_response_bound("I").response
+    tick, bound = result.overheads.tick, result.analysis_of_schedulability_answer.find_response_bound("I").response
     assert bound is not None
     assert bound >= result.system.interrupts[0].wcet + tick.base_cycles + 10 * tick.per_task_cycles
 
@@ -108,7 +108,7 @@ def test_task_below_time_sliced_tasks_is_charged_for_their_switches(tmp_path: Pa
     )
     assert plain.response is not None
     assert sliced.response is not None
-    assert sliced.parts["slices"] >= 45 * KERNEL.additional_cycles_of_switching_tick
+    assert sliced.parts["slices"] >= 45 * KERNEL.extra_cycles_of_task_switching_tick
     assert sliced.response > plain.response
 
 

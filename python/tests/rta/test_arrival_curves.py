@@ -17,20 +17,20 @@ from rtoslab.rta.arrange import virtual_interrupt_lines
 from rtoslab.rta.arrival_curves import (
     ArrivalCurve,
     earliest_arrivals_of_curve,
-    least_arrival_distance,
     long_run_arrival_rate,
     most_arrivals_in_window,
+    shortest_time_between_arrivals,
 )
 from rtoslab.rta.board_check import run_and_check_task_set
 from rtoslab.rta.bound_search import TaskSetTestBench, search_violated_bounds
-from rtoslab.rta.findings import read_bound_violation, write_bound_violation
+from rtoslab.rta.findings import read_response_bound_violation_file, write_bound_violation
 from rtoslab.rta.overheads import EventCosts
 from rtoslab.rta.system import (
     IntegerTimeInterrupt,
     IntegerTimeTask,
     IntegerTimeTaskSet,
     convert_to_integer_task_set,
-    system_in_finer_units,
+    task_set_in_finer_time_units,
 )
 from rtoslab.rta.taskset import read_task_set
 from tests.rta.benches import search_bench
@@ -77,7 +77,7 @@ def test_densest_arrivals_by_hand() -> None:
         4,
         6,
     ]
-    assert [least_arrival_distance(CURVE, number) for number in (0, 1, 3, 5, 7)] == [0, 10, 100, 400, 420]
+    assert [shortest_time_between_arrivals(CURVE, number) for number in (0, 1, 3, 5, 7)] == [0, 10, 100, 400, 420]
     assert long_run_arrival_rate(CURVE) == (5, 400)
 
 
@@ -92,7 +92,7 @@ def test_no_arrivals_that_keep_to_a_curve_exceed_its_numbers() -> None:
         for first in range(0, 30, 3):
             for number in range(1, 10):
                 distance = times[first + number] - times[first]
-                assert distance >= least_arrival_distance(curve, number)
+                assert distance >= shortest_time_between_arrivals(curve, number)
                 assert most_arrivals_in_window(curve, distance + 1) >= number + 1
                 reached += most_arrivals_in_window(curve, distance + 1) == number + 1
     assert reached > 3_000
@@ -103,7 +103,7 @@ def test_long_windows_are_bounded_without_all_arrivals() -> None:
     whole = [400 * (number // 5) + (0, 10, 20, 100, 110)[number % 5] for number in range(12_000)]
     assert list(earliest_arrivals_of_curve(CURVE)) == whole[: len(earliest_arrivals_of_curve(CURVE))]
     for number in (5_000, 8_191, 11_999):
-        assert whole[number] - 400 <= least_arrival_distance(CURVE, number) <= whole[number]
+        assert whole[number] - 400 <= shortest_time_between_arrivals(CURVE, number) <= whole[number]
         assert number + 1 <= most_arrivals_in_window(CURVE, whole[number] + 1) <= number + 1 + 5
     assert most_arrivals_in_window(CURVE, 10**15) <= 5 * 10**15 // 400 + 10**12
 
@@ -173,7 +173,10 @@ def test_finer_units_keep_the_bounds() -> None:
     system = IntegerTimeTaskSet(
         (task("A", 10, 7, 1, curve=CURVE, released_by="I", deadline=100), task("B", 90, 9, 0)), (line,)
     )
-    coarse, fine = compute_response_time_bounds(system), compute_response_time_bounds(system_in_finer_units(system, 7))
+    coarse, fine = (
+        compute_response_time_bounds(system),
+        compute_response_time_bounds(task_set_in_finer_time_units(system, 7)),
+    )
     for name in ("A", "B", "I"):
         response = coarse.find_response_bound(name).response
         assert response is not None
@@ -268,7 +271,7 @@ def test_search_draws_bursts(tmp_path: Path) -> None:
     curved = [item for item in tried if any(line.curve for line in item.system.interrupts)]
     for number, item in enumerate(curved):
         write_bound_violation(of, item, tmp_path / f"{number}.toml")
-        assert read_bound_violation(tmp_path / f"{number}.toml").task_set_and_first_start_times(of)[
+        assert read_response_bound_violation_file(tmp_path / f"{number}.toml").task_set_and_first_start_times(of)[
             0
         ].interrupts == tuple(replace(line, deadline=line.period) for line in item.system.interrupts)
     assert [item.findings for item in tried if item.findings] == []

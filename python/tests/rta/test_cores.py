@@ -12,7 +12,7 @@ from rtoslab.rta.analysis import compute_response_time_bounds
 from rtoslab.rta.charges import KernelOverheadAccountingModel
 from rtoslab.rta.entries import CycleLedger, LockWait
 from rtoslab.rta.overheads import EventCosts, KernelOverheads
-from rtoslab.rta.prices import ledger_entries_above_overhead_cost
+from rtoslab.rta.prices import ledger_entries_above_modelled_overhead
 from rtoslab.rta.responses import ObservedResponseTimes
 from rtoslab.rta.spins import KIND_LOCK_BUSY, KIND_LOCK_TAKEN, DisjointCycleIntervals, kernel_lock_wait_spans
 from rtoslab.rta.system import IntegerTimeInterrupt, IntegerTimeTaskSet
@@ -60,7 +60,7 @@ def test_lock_wait_begins_at_the_first_failed_read() -> None:
     ]  # fmt: skip
     two = DisjointCycleIntervals((20, 100), (50, 110))
     assert two.cycles_covered_by_intervals(40, 105) == 15
-    assert list(two.span_indices_between(50, 100)) == []
+    assert list(two.spin_wait_indices_between_cycles(50, 100)) == []
 
 
 def test_bound_includes_kernel_calls_of_the_other_core() -> None:
@@ -197,10 +197,10 @@ def test_core_without_a_bound_makes_the_other_unbounded() -> None:
     ],
 )
 def test_unmodelled_lock_wait_is_reported(spin: LockWait, what: str) -> None:
-    assert [excess.event for excess in ledger_entries_above_overhead_cost(CycleLedger(lock_waits=[spin]), TWO, 4)] == [
-        what
-    ]
-    assert ledger_entries_above_overhead_cost(CycleLedger(lock_waits=[LockWait(100, 900)]), TWO, 4) == []
+    assert [
+        excess.event for excess in ledger_entries_above_modelled_overhead(CycleLedger(lock_waits=[spin]), TWO, 4)
+    ] == [what]
+    assert ledger_entries_above_modelled_overhead(CycleLedger(lock_waits=[LockWait(100, 900)]), TWO, 4) == []
 
 
 def test_job_that_has_not_ended_counts_against_its_bound() -> None:

@@ -14,10 +14,10 @@ from rtoslab.rta.analysis import compute_response_time_bounds
 from rtoslab.rta.arrange import image_task_rows, virtual_interrupt_lines
 from rtoslab.rta.board_check import run_and_check_task_set
 from rtoslab.rta.bound_search import TaskSetTestBench, search_violated_bounds
-from rtoslab.rta.findings import read_bound_violation, write_bound_violation
+from rtoslab.rta.findings import read_response_bound_violation_file, write_bound_violation
 from rtoslab.rta.images import TaskSetImages
 from rtoslab.rta.ledger import make_cycle_ledger
-from rtoslab.rta.prices import ledger_entries_above_overhead_cost
+from rtoslab.rta.prices import ledger_entries_above_modelled_overhead
 from rtoslab.rta.rows import InterruptLine, WorkSegmentProtection
 from rtoslab.rta.study_charts import running_task_chart, tick_cycles_chart
 from rtoslab.rta.system import IntegerTimeInterrupt, IntegerTimeTaskSet, convert_to_integer_task_set
@@ -142,14 +142,16 @@ def test_give_at_any_phase_of_a_tick_is_bounded(board: str) -> None:
         if interruption.ticks and interruption.interrupts.gives and not interruption.interrupts.begins_chain
     ]
     assert len(inside) > 10, "no give met a tick"
-    assert ledger_entries_above_overhead_cost(ledger, of.overheads, len(tasks)) == []
+    assert ledger_entries_above_modelled_overhead(ledger, of.overheads, len(tasks)) == []
 
 
 def test_short_search_with_events_finds_nothing(tmp_path: Path) -> None:
     tried = list(search_violated_bounds(with_events(), 24, 2026))
     for number, item in enumerate(tried):
         write_bound_violation(with_events(), item, tmp_path / f"{number}.toml")
-        assert read_bound_violation(tmp_path / f"{number}.toml").task_set_and_first_start_times(with_events()) == (
+        assert read_response_bound_violation_file(tmp_path / f"{number}.toml").task_set_and_first_start_times(
+            with_events()
+        ) == (
             item.system,
             item.starts,
         )
@@ -218,7 +220,7 @@ def test_charts_are_in_microseconds() -> None:
     assert drawn is not None
     tallest = max(row["y"] for row in drawn.rows)
     tick = of.overheads.tick
-    charged = tick.base_cycles + 4 * tick.per_task_cycles + of.overheads.additional_cycles_of_switching_tick
+    charged = tick.base_cycles + 4 * tick.per_task_cycles + of.overheads.extra_cycles_of_task_switching_tick
     assert tallest == pytest.approx(charged / of.firmware.clock_hz * 1e6, abs=0.01)
 
 

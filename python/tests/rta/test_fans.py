@@ -14,7 +14,7 @@ from rtoslab.rta.analysis import compute_response_time_bounds
 from rtoslab.rta.arrange import image_task_rows
 from rtoslab.rta.board_check import run_and_check_task_set
 from rtoslab.rta.bound_search import TaskSetTestBench, search_violated_bounds
-from rtoslab.rta.findings import read_bound_violation, write_bound_violation
+from rtoslab.rta.findings import read_response_bound_violation_file, write_bound_violation
 from rtoslab.rta.overheads import SendCosts
 from rtoslab.rta.rows import TaskReleaseObjectKind
 from rtoslab.rta.system import IntegerTimeTaskSet, convert_to_integer_task_set, split_tasks_by_releasing_task
@@ -144,7 +144,9 @@ def test_short_search_with_fans_finds_nothing(tmp_path: Path) -> None:
     tried = list(search_violated_bounds(with_fans(), 40, 2026))
     for number, item in enumerate(tried):
         write_bound_violation(with_fans(), item, tmp_path / f"{number}.toml")
-        again, starts = read_bound_violation(tmp_path / f"{number}.toml").task_set_and_first_start_times(with_fans())
+        again, starts = read_response_bound_violation_file(tmp_path / f"{number}.toml").task_set_and_first_start_times(
+            with_fans()
+        )
         assert starts == item.starts
         assert {one.name: (one.sender, one.gives, one.wcet) for one in again.tasks} == {
             one.name: (one.sender, one.gives, one.wcet) for one in item.system.tasks

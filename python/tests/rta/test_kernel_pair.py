@@ -16,7 +16,7 @@ from rtoslab.rta.bound_search import search_violated_bounds
 from rtoslab.rta.firmware import build_task_set_firmware
 from rtoslab.rta.images import TaskSetImages
 from rtoslab.rta.kernel_pair import image_table_rows_of_core, image_with_embedded_image
-from rtoslab.rta.overheads import MulticoreCosts, SendCosts
+from rtoslab.rta.overheads import MulticoreInterferenceCosts, SendCosts
 from rtoslab.rta.rows import InterruptLine, TaskRow
 from rtoslab.rta.system import IntegerTimeInterrupt, IntegerTimeTaskSet
 from tests.rta.benches import search_bench
@@ -98,7 +98,7 @@ def test_each_kernel_calls_the_timers_of_its_core() -> None:
 
 
 def test_bounds_are_those_of_each_core_alone() -> None:
-    pair = KERNEL.model_copy(update={"smp": MulticoreCosts(kernels=2, contention_permille=250)})
+    pair = KERNEL.model_copy(update={"smp": MulticoreInterferenceCosts(kernels=2, contention_permille=250)})
     here = (task("A", 2 * TICK, 20_000, 2), task("B", 8 * TICK, 60_000, 1))
     there = (task("X", 4 * TICK, 90_000, 2, core=1), task("Y", 8 * TICK, 50_000, 1, core=1))
     both = compute_response_time_bounds(IntegerTimeTaskSet((*here, *there)), pair)
@@ -129,7 +129,7 @@ def test_bounds_are_those_of_each_core_alone() -> None:
     ],
 )
 def test_kernels_that_would_meet_have_no_bound(tasks: tuple[object, ...], reason: str) -> None:
-    pair = KERNEL.model_copy(update={"smp": MulticoreCosts(kernels=2), "sends": SendCosts()})
+    pair = KERNEL.model_copy(update={"smp": MulticoreInterferenceCosts(kernels=2), "sends": SendCosts()})
     result = compute_response_time_bounds(IntegerTimeTaskSet(tasks), pair)  # type: ignore[arg-type]
     assert {bound.reason for bound in result.tasks} == {reason}
 

@@ -2,15 +2,15 @@
 
 import pytest
 
-from rtoslab.instruments.profiler import CallPathCycles, MaskedIntervals, Profile
+from rtoslab.instruments.profiler import CallPathCycles, InterruptMaskingIntervals, Profile
 from rtoslab.rta.masked_calls import is_masked_sleep
 
 IDLE = ("thread", "idle")
 CALL = ("task", "give")
 
 
-def masked_intervals(closer: tuple[str, ...], count: int, total: int, longest: int) -> MaskedIntervals:
-    return MaskedIntervals(
+def masked_intervals(closer: tuple[str, ...], count: int, total: int, longest: int) -> InterruptMaskingIntervals:
+    return InterruptMaskingIntervals(
         priority=240,
         core=0,
         opener=(*IDLE, "lock [inlined]"),

@@ -15,7 +15,11 @@ from rtoslab.rta.bound_search import (
     search_violated_bounds,
     shrink_violating_task_set,
 )
-from rtoslab.rta.findings import read_bound_violation, summarise_bound_search, write_bound_violation
+from rtoslab.rta.findings import (
+    read_response_bound_violation_file,
+    summarise_bound_violation_search,
+    write_bound_violation,
+)
 from rtoslab.rta.overheads import KernelOverheads
 from rtoslab.rta.randomsets import SHAPES, random_task_set_in_ranges
 from rtoslab.rta.system import IntegerTimeTaskSet
@@ -85,7 +89,7 @@ def test_order_of_equal_priorities_is_measured() -> None:
 
 @pytest.mark.parametrize("path", FINDINGS)
 def test_earlier_findings_meet_their_bounds(path: Path) -> None:
-    finding = read_bound_violation(path)
+    finding = read_response_bound_violation_file(path)
     config = (f"{name}={value}" for name, value in finding.config.items())
     of = search_bench(finding.kernel, finding.board, *config, events=finding.events, cores=finding.cores)
     assert of.run_task_set_against_bounds(*finding.task_set_and_first_start_times(of)).findings == ()
@@ -115,15 +119,15 @@ def test_search_finds_and_shrinks_a_broken_bound(tmp_path: Path) -> None:
     assert small.findings
     assert len(small.system.tasks) <= 2
     write_bound_violation(wrong, small, tmp_path / "found.toml")
-    read = read_bound_violation(tmp_path / "found.toml")
+    read = read_response_bound_violation_file(tmp_path / "found.toml")
     assert read.task_set_and_first_start_times(wrong) == (small.system, small.starts)
-    assert summarise_bound_search(wrong, [small]).findings == 1
+    assert summarise_bound_violation_search(wrong, [small]).findings == 1
     assert good.run_task_set_against_bounds(*read.task_set_and_first_start_times(good)).findings == ()
 
 
 def test_search_without_a_ratio_is_reported_as_null() -> None:
     """Sets that all lack a bound have no median; JSON has no word for that but null."""
-    result = summarise_bound_search(search_bench("freertos", BOARD), [])
+    result = summarise_bound_violation_search(search_bench("freertos", BOARD), [])
     assert "no task has both a bound and a response" in result.bound_search_statistics_as_line()
     report = json.loads(json.dumps(result.search_statistics_as_json(), allow_nan=False))
     assert (report["median"], report["least"], report["largest"], report["cores"]) == (None, None, None, 1)

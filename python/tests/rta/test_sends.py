@@ -16,7 +16,7 @@ from rtoslab.rta.arrange import image_task_rows
 from rtoslab.rta.board_check import run_and_check_task_set
 from rtoslab.rta.bound_search import TaskSetTestBench, search_violated_bounds
 from rtoslab.rta.chains import chain_latency_bound, longest_observed_chain_latency
-from rtoslab.rta.findings import read_bound_violation, write_bound_violation
+from rtoslab.rta.findings import read_response_bound_violation_file, write_bound_violation
 from rtoslab.rta.overheads import SendCosts
 from rtoslab.rta.rows import TaskReleaseObjectKind, TaskRow
 from rtoslab.rta.system import (
@@ -290,7 +290,7 @@ def test_task_of_another_core_is_released_as_late_as_its_sender_ends() -> None:
     parts = compute_response_time_bounds(IntegerTimeTaskSet(pair), two).find_response_bound("there").parts
     assert parts["jitter"] > 9_000 + 1_000
     assert parts["requested by other cores"] == 250
-    assert parts["sends"] == two.additional_cycles_of_switching_tick, "the call is not executed on the receiver's core"
+    assert parts["sends"] == two.extra_cycles_of_task_switching_tick, "the call is not executed on the receiver's core"
 
 
 def test_chain_that_returns_to_its_core_has_bounds() -> None:
@@ -304,7 +304,9 @@ def test_short_search_with_sends_finds_nothing(tmp_path: Path) -> None:
     tried = list(search_violated_bounds(with_sends(), 40, 2026))
     for number, item in enumerate(tried):
         write_bound_violation(with_sends(), item, tmp_path / f"{number}.toml")
-        assert read_bound_violation(tmp_path / f"{number}.toml").task_set_and_first_start_times(with_sends()) == (
+        assert read_response_bound_violation_file(tmp_path / f"{number}.toml").task_set_and_first_start_times(
+            with_sends()
+        ) == (
             item.system,
             item.starts,
         )

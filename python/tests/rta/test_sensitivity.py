@@ -14,10 +14,10 @@ from rtoslab.rta import sensitivity as growth
 from rtoslab.rta.analysis import compute_response_time_bounds
 from rtoslab.rta.bounds import MissingBoundReason
 from rtoslab.rta.charges import KernelOverheadAccountingModel
-from rtoslab.rta.overheads import MulticoreCosts
+from rtoslab.rta.overheads import MulticoreInterferenceCosts
 from rtoslab.rta.record import TaskSetTrace
 from rtoslab.rta.rows import TaskRow
-from rtoslab.rta.system import IntegerTimeTaskSet, system_in_finer_units
+from rtoslab.rta.system import IntegerTimeTaskSet, task_set_in_finer_time_units
 from rtoslab.rta.tables import sensitivity_table
 from rtoslab.rta.task_set_study import study_task_set
 from rtoslab.rta.taskset import read_task_set
@@ -75,7 +75,7 @@ def test_finer_time_unit_gives_the_same_bounds() -> None:
     system = IntegerTimeTaskSet(
         (task("A", 50, 20, 2, jitter=3), task("B", 90, 30, 1, offset=7, masked=4, sections=(("r", 5),)))
     )
-    fine = system_in_finer_units(system, 10)
+    fine = task_set_in_finer_time_units(system, 10)
     assert [bound.response for bound in compute_response_time_bounds(fine).tasks] == [
         10 * (bound.response or 0) for bound in compute_response_time_bounds(system).tasks
     ]
@@ -102,7 +102,7 @@ def test_search_is_limited_and_reports_it(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_overload_of_one_core_is_named_by_its_utilisation() -> None:
-    smp = KERNEL.model_copy(update={"smp": MulticoreCosts(cores=2)})
+    smp = KERNEL.model_copy(update={"smp": MulticoreInterferenceCosts(cores=2)})
     tick = 84_000
     here = (task("a", 2 * tick, tick, 3), task("b", 4 * tick, int(2.2 * tick), 2))
     system = IntegerTimeTaskSet((*here, task("c", 5 * tick, 40_000, 2, core=1)), units_per_second=KERNEL.clock_hz)
@@ -143,6 +143,6 @@ def test_every_released_job_is_counted() -> None:
     reader = _TraceReader(trace, {}, (), 0, frozenset(), writes_before_switch=False)
     reader._record_work_part_begin(1001, 0, -1)
     reader._record_work_part_end(1120, 0)
-    reader._add_all_unfinished_jobs()
+    reader._add_unfinished_jobs_at_run_end()
     assert [job.number for job in trace.jobs] == [0]
     assert [(item.number, item.release) for item in trace.unfinished] == [(1, 1100), (2, 1200), (3, 1300)]

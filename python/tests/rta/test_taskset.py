@@ -262,7 +262,7 @@ def test_several_cores_are_analysed_one_by_one() -> None:
     silence = "smp.lock_wait_cycles, smp.release_cycles, smp.yield_cycles, which is counted as 0"
     assert any(silence in note for note in notes)
     silent, report = (study_task_set(_as_task_set(both), overheads) for overheads in (KERNEL, told_of))
-    assert silent.response_time_analysis_of_answer.is_schedulable
+    assert silent.analysis_of_schedulability_answer.is_schedulable
     assert not silent.is_schedulable
     assert "No answer" in silent.schedulability_answer_sentences()[0]
     assert report.is_schedulable

@@ -57,7 +57,7 @@ def test_new_benchmark_is_proved_and_its_mutants_are_refused(
 def test_new_port_conforms_and_is_measured(checkout: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _run_new("kernel", "my-kernel")
     verdict = _conformance_of(checkout, "my-kernel", DEFAULT_BOARD)
-    assert verdict.is_conformant
+    assert verdict.is_kernel_port_conformant
     assert sum(finding.outcome is CheckOutcome.HOLDS for finding in verdict.findings) >= 7
     _measure_new(tmp_path / "run", capsys, "run", "t4", "t7", "--window", "5ms", "--kernel", "my-kernel")
 
@@ -69,7 +69,7 @@ def test_new_port_may_be_in_a_folder_of_the_user(
     assert f"export {PORTS_VARIABLE}={tmp_path / 'ports'}`" in capsys.readouterr().out
     assert not (checkout / "firmware" / "kernels" / "mine").exists()
     monkeypatch.setenv(PORTS_VARIABLE, str(tmp_path / "ports"))
-    assert _conformance_of(checkout, "mine", DEFAULT_BOARD).is_conformant
+    assert _conformance_of(checkout, "mine", DEFAULT_BOARD).is_kernel_port_conformant
 
 
 def _new_board(checkout: Path, like: str) -> None:
@@ -89,7 +89,7 @@ def test_new_board_conforms_and_is_measured(
     like: str, checkout: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     _new_board(checkout, like)
-    assert _conformance_of(checkout, DEFAULT_KERNEL, "my-board").is_conformant
+    assert _conformance_of(checkout, DEFAULT_KERNEL, "my-board").is_kernel_port_conformant
     _measure_new(tmp_path / "run", capsys, "run", "t2", "--window", "5ms", "--board", "my-board")
 
 

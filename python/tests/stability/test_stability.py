@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from rtoslab.analyses import CodePlacementValueRange, MeasuredValue
 from rtoslab.base import AlteredFileError, find_checkout_root
 from rtoslab.catalogue import Catalogue, PaperClaim, find_paper
-from rtoslab.reference import StoredRow, json_lines_with_digest
+from rtoslab.reference import StoredPointValues, json_lines_with_digest
 from rtoslab.results import PointId
 from rtoslab.stability import (
-    builds_confirming_statements_texts,
-    plan_statement_stability_measurements,
+    build_count_texts_by_paper_claim,
+    plan_paper_claim_stability_points,
     read_stability_file,
     stability_file_path,
     statement_stability_report,
@@ -26,13 +26,13 @@ from rtoslab.stability.builds import (
     NONE,
     BuildVariationFactor,
     KernelBuild,
-    builds_to_examine,
     kernel_build_of_paper_suites,
+    kernel_builds_for_claim_stability,
     varied_build_factors_of_paper,
 )
-from rtoslab.stability.judged import JudgedPaper, judge_statements_in_builds
+from rtoslab.stability.judged import JudgedPaper, judge_paper_claims_in_builds
 from rtoslab.stability.shares import StatementStability, VerdictCounts, VerdictReversal, count_verdicts
-from rtoslab.stability.values_file import StoredStatementStability
+from rtoslab.stability.values_file import PaperClaimStabilityFile
 
 ROOT = find_checkout_root()
 OPT = BuildVariationFactor("optimisation", ("-O2", "-O3", "-Os"))
@@ -44,7 +44,7 @@ YES, NO, EVEN = "same", "different", "tie"
 
 def test_builds_are_every_combination_then_each_switch_alone() -> None:
     switch = BuildVariationFactor("switch", (NONE, "A=1 (k)", "B=0 (k)"))
-    builds = builds_to_examine((OPT, ASSERT, switch))
+    builds = kernel_builds_for_claim_stability((OPT, ASSERT, switch))
     crossed = [KernelBuild((opt, on, NONE)) for opt in OPT.levels for on in ASSERT.levels]
     assert builds == [*crossed, KernelBuild(("-O2", "off", "A=1 (k)")), KernelBuild(("-O2", "off", "B=0 (k)"))]
     assert builds[0] == kernel_build_of_paper_suites((OPT, ASSERT, switch))
@@ -79,7 +79,7 @@ def test_only_points_with_the_parameters_of_a_statement_are_measured() -> None:
 
 def test_builds_share_rows_where_a_kernel_does_not_change() -> None:
     catalogue = Catalogue(ROOT)
-    plan = plan_statement_stability_measurements(catalogue, find_paper(catalogue, "eren2024"), 2)
+    plan = plan_paper_claim_stability_points(catalogue, find_paper(catalogue, "eren2024"), 2)
     assert plan.rows, "FreeRTOS comes with the checkout"
     assert all(len(set(members)) == len(members) for members in plan.rows_by_build)
     for build, members in zip(plan.builds, plan.rows_by_build, strict=True):
@@ -171,7 +171,7 @@ def point(kernel: str) -> PointId:
     return PointId(benchmark="call_times", title="Calls", kernel=kernel, board="b", cores=1, window_ms=250, config={})
 
 
-def row(kernel: str, *numbers: float) -> StoredRow:
+def row(kernel: str, *numbers: float) -> StoredPointValues:
     result = MeasuredValue(
         point(kernel),
         "row",
@@ -187,17 +187,17 @@ def row(kernel: str, *numbers: float) -> StoredRow:
     if len(numbers) > 1:
         band = CodePlacementValueRange(numbers)
         result = replace(result, value=band.median, band=band)
-    return StoredRow(point(kernel), kernel, "1.0", (result,))
+    return StoredPointValues(point(kernel), kernel, "1.0", (result,))
 
 
 def stored_stability(
-    rows: tuple[StoredRow, ...], members: tuple[tuple[int, ...], ...], builds: tuple[KernelBuild, ...]
-) -> StoredStatementStability:
-    return StoredStatementStability("lentka2022", 2, FACTORS, builds, members, rows, {"compiler": "GNU 12"})
+    rows: tuple[StoredPointValues, ...], members: tuple[tuple[int, ...], ...], builds: tuple[KernelBuild, ...]
+) -> PaperClaimStabilityFile:
+    return PaperClaimStabilityFile("lentka2022", 2, FACTORS, builds, members, rows, {"compiler": "GNU 12"})
 
 
-def example() -> StoredStatementStability:
-    refused = StoredRow(point("c"), "c", "", (), "it does not fit")
+def example() -> PaperClaimStabilityFile:
+    refused = StoredPointValues(point("c"), "c", "", (), "it does not fit")
     return stored_stability(
         (row("a", 10, 12), row("b", 11, 11), row("b", 9), refused),
         ((0, 1), (0, 2), (0, 1), (3,)),
@@ -246,11 +246,11 @@ def test_inconsistent_sealed_file_is_refused(tmp_path: Path, change: dict[str, o
         read_stability_file(path)
 
 
-def judge_example(claims: tuple[PaperClaim, ...], values: StoredStatementStability | None = None) -> JudgedPaper:
+def judge_example(claims: tuple[PaperClaim, ...], values: PaperClaimStabilityFile | None = None) -> JudgedPaper:
     catalogue = Catalogue(ROOT)
     paper = find_paper(catalogue, "lentka2022")
     paper.__dict__["claims"] = claims
-    return judge_statements_in_builds(catalogue, paper, values or example())
+    return judge_paper_claims_in_builds(catalogue, paper, values or example())
 
 
 LEAST = PaperClaim.model_validate(
@@ -306,9 +306,9 @@ def test_paper_report_shows_builds(tmp_path: Path) -> None:
     catalogue = Catalogue(ROOT)
     paper = find_paper(catalogue, "lentka2022")
     elsewhere = Catalogue(tmp_path)
-    assert builds_confirming_statements_texts(elsewhere, paper) == {}
+    assert build_count_texts_by_paper_claim(elsewhere, paper) == {}
     planned = judge_example((LEAST,)).stored
     path = stability_file_path(tmp_path, paper.key)
     write_stability_file(path, replace(planned, paper=paper.key))
     paper.__dict__["claims"] = (LEAST, UNKNOWN)
-    assert builds_confirming_statements_texts(elsewhere, paper) == {LEAST.id: "1 of 4"}
+    assert build_count_texts_by_paper_claim(elsewhere, paper) == {LEAST.id: "1 of 4"}

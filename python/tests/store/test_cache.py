@@ -16,7 +16,7 @@ from rtoslab.base import package_digest
 from rtoslab.base.contents import PACKAGE, sources_digest
 from rtoslab.base.errors import AlteredFileError, StoreError
 from rtoslab.store import cache as store_cache
-from rtoslab.store.cache import ResultCache, result_cache_key
+from rtoslab.store.cache import ResultCache, measurement_result_cache_key
 from tests.fakes import point
 
 KEY = "ab" + 62 * "0"
@@ -82,18 +82,18 @@ def test_full_disk_keeps_existing_entries(tmp_path: Path, monkeypatch: pytest.Mo
 def test_cache_key_depends_on_every_input(monkeypatch: pytest.MonkeyPatch) -> None:
     manifest = {"elf_sha256": "1", "target": {"sources_sha256": "2"}}
     keys = {
-        result_cache_key(manifest, point(1)),
-        result_cache_key(manifest, point(2)),
-        result_cache_key({**manifest, "elf_sha256": "3"}, point(1)),
-        result_cache_key({**manifest, "target": {"sources_sha256": "4"}}, point(1)),
+        measurement_result_cache_key(manifest, point(1)),
+        measurement_result_cache_key(manifest, point(2)),
+        measurement_result_cache_key({**manifest, "elf_sha256": "3"}, point(1)),
+        measurement_result_cache_key({**manifest, "target": {"sources_sha256": "4"}}, point(1)),
     }
     assert len(keys) == 4
     for name in ("package_digest", "simulator_fingerprint"):
         with monkeypatch.context() as patch:
             patch.setattr(store_cache, name, lambda: "another")
-            keys.add(result_cache_key(manifest, point(1)))
+            keys.add(measurement_result_cache_key(manifest, point(1)))
     assert len(keys) == 6
-    assert result_cache_key(dict(reversed(manifest.items())), point(1)) in keys
+    assert measurement_result_cache_key(dict(reversed(manifest.items())), point(1)) in keys
 
 
 def test_every_source_of_the_package_changes_its_digest(tmp_path: Path) -> None:

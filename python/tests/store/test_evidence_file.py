@@ -11,7 +11,7 @@ import pytest
 from rtoslab.store import decode_evidence_file, encode_board_observations
 from rtoslab.targets import (
     HandlerRunColumns,
-    MeasuredCodeIntervals,
+    LatencyBenchmarkIntervals,
     MeasurementWindowObservations,
     ObservedBenchmarkStep,
     RunOutput,
@@ -29,7 +29,7 @@ OBSERVED = MeasurementWindowObservations(
     objects=Counter({(0, "take", 5): 7}),
     waits={1: BlockingCalls(collided=1, failed=2, blocked=3)},
     exceptions={0: {15: 4}},
-    intervals=MeasuredCodeIntervals(INTERVALS, (3, 4), ("it's",), {15: frozenset({9, 1, 5})}),
+    intervals=LatencyBenchmarkIntervals(INTERVALS, (3, 4), ("it's",), {15: frozenset({9, 1, 5})}),
     handled=HandlerRunColumns(exception=[15], cycles=[2**40]),
     steps=(
         ObservedBenchmarkStep(5, 0, "call", 0x2000_0000, "xQueueSend", 1, 2, None, 9, 4),

@@ -18,7 +18,7 @@ from rtoslab.records import seal
 from rtoslab.results.results import FailedMeasurement, MeasuredPoint, SeriesSamples
 from rtoslab.store.journal import (
     JOURNAL_FILE,
-    JournalSession,
+    RunJournalSession,
     append_session_to_run_journal,
     git_revision,
     newest_measurement_session,
@@ -173,14 +173,14 @@ def test_changed_plan_is_reported_and_points_are_read(tmp_path: Path) -> None:
 
 def test_changed_line_of_the_journal_is_reported(tmp_path: Path) -> None:
     run, _ = run_with_two_points(tmp_path)
-    lines = [run_session_as_journal_line(JournalSession(f"2026-01-0{day}T00:00:00Z", "abc")) for day in (1, 2)]
+    lines = [run_session_as_journal_line(RunJournalSession(f"2026-01-0{day}T00:00:00Z", "abc")) for day in (1, 2)]
     (run.path / JOURNAL_FILE).write_text(lines[0] + lines[1].replace("01-02", "01-03") + '{"date": "cut')
     with pytest.warns(AlteredPointWarning, match=r"Line 2 of .*journal\.jsonl was changed"):
         assert newest_measurement_session(run.path).date == "2026-01-01T00:00:00Z"
 
 
-def _write_journal(run: RunDirectory) -> tuple[list[JournalSession], bytes]:
-    sessions = [JournalSession(f"2026-01-0{day}T00:00:00Z", "0123456789ab") for day in (1, 2, 3)]
+def _write_journal(run: RunDirectory) -> tuple[list[RunJournalSession], bytes]:
+    sessions = [RunJournalSession(f"2026-01-0{day}T00:00:00Z", "0123456789ab") for day in (1, 2, 3)]
     content = "".join(run_session_as_journal_line(session) for session in sessions).encode()
     (run.path / JOURNAL_FILE).write_bytes(content)
     return sessions, content
@@ -212,7 +212,7 @@ def test_truncated_journal_is_read_and_continued(tmp_path: Path, monkeypatch: py
         assert (run.path / JOURNAL_FILE).read_bytes().endswith(b"}\n")
 
 
-def _read_everything(run: RunDirectory) -> tuple[list[Any], list[Any], Any, list[JournalSession]]:
+def _read_everything(run: RunDirectory) -> tuple[list[Any], list[Any], Any, list[RunJournalSession]]:
     """What report, runs, compare and lint go by; None for a plan that is refused."""
     stored = [
         (stored_point.folder.name, stored_point.result, stored_point.manifest)

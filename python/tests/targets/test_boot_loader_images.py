@@ -9,7 +9,7 @@ import pytest
 
 from rtoslab.base import build_folder, find_checkout_root
 from rtoslab.catalogue import find_board
-from rtoslab.targets import SimulationRequest, SimulationResult, simulate_image
+from rtoslab.targets import SimulationResult, SimulationRunOptions, simulate_image
 from tests.cli.test_cli import rtoslab
 
 SOURCE: Final = """
@@ -60,7 +60,7 @@ def build(board: str, table: int, *options: str) -> Path:
 
 def run(image: Path, board: str, until: str = "second") -> SimulationResult:
     return simulate_image(
-        image, find_board(find_checkout_root(), board).facts, SimulationRequest(until=until, timeout_s=0.01)
+        image, find_board(find_checkout_root(), board).facts, SimulationRunOptions(until=until, timeout_s=0.01)
     )
 
 

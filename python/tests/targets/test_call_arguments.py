@@ -7,7 +7,7 @@ from rtoslab.targets.call_arguments import (
     NOT_STATED,
     CallArgumentCounter,
     CallArguments,
-    StatedArguments,
+    NumericCallArguments,
     find_called_address,
 )
 from rtoslab.targets.event_kinds import (
@@ -41,8 +41,8 @@ def call(cycle: int, index: int, arguments: tuple[int, int, int, int], pc: int =
 
 def test_calls_are_counted_by_their_stated_arguments() -> None:
     counter = CallArgumentCounter()
-    counter.add_function_with_stated_arguments(StatedArguments(second=True, third=True, fourth=False))
-    counter.add_function_with_stated_arguments(StatedArguments(second=False, third=False, fourth=True))
+    counter.add_function_with_stated_arguments(NumericCallArguments(second=True, third=True, fourth=False))
+    counter.add_function_with_stated_arguments(NumericCallArguments(second=False, third=False, fourth=True))
     other = [(15, 7, 0, 3, KIND_WRITE, 0)]
     rows = call(10, 0, (1, 2, 3, 4)) + other + call(20, 0, (1, 2, 3, 5)) + call(30, 1, (1, 8, 9, 6))
     rest = counter.extract_further_call_argument_events(packed(rows + call(40, 1, (1, 8, 9, 7), INSIDE)))
@@ -56,8 +56,10 @@ def test_calls_are_counted_by_their_stated_arguments() -> None:
 
 def test_arguments_on_the_stack_belong_to_their_call() -> None:
     counter = CallArgumentCounter()
-    counter.add_function_with_stated_arguments(StatedArguments(second=False, third=False, fourth=False, fifth=True))
-    counter.add_function_with_stated_arguments(StatedArguments(second=True, third=True, fourth=False))
+    counter.add_function_with_stated_arguments(
+        NumericCallArguments(second=False, third=False, fourth=False, fifth=True)
+    )
+    counter.add_function_with_stated_arguments(NumericCallArguments(second=True, third=True, fourth=False))
     rows = [
         *call(10, 0, (1, 2, 3, 4)),
         (10, 0xFFFF_FFFF, CALLER, IDENT_STACKED, KIND_EXEC, 8),
@@ -73,8 +75,10 @@ def test_arguments_on_the_stack_belong_to_their_call() -> None:
 
 def test_second_argument_apart_from_its_call_is_counted() -> None:
     counter = CallArgumentCounter()
-    counter.add_function_with_stated_arguments(StatedArguments(True, False, False, fifth=True, has_second_event=True))
-    counter.add_function_with_stated_arguments(StatedArguments(True, False, False, has_second_event=True))
+    counter.add_function_with_stated_arguments(
+        NumericCallArguments(True, False, False, fifth=True, has_second_event=True)
+    )
+    counter.add_function_with_stated_arguments(NumericCallArguments(True, False, False, has_second_event=True))
     rows = [*call(10, 0, (1, 99, 3, 4)), (10, 50, CALLER, IDENT_STACKED, KIND_EXEC, 60)]
     rows += [(10, 1, CALLER, IDENT_SECOND, KIND_EXEC, 2), *call(20, 1, (1, 99, 3, 4))]
     rest = counter.extract_further_call_argument_events(
@@ -89,7 +93,7 @@ def test_second_argument_apart_from_its_call_is_counted() -> None:
 
 def test_calls_before_the_window_do_not_count() -> None:
     counter = CallArgumentCounter()
-    counter.add_function_with_stated_arguments(StatedArguments(second=True, third=True, fourth=True))
+    counter.add_function_with_stated_arguments(NumericCallArguments(second=True, third=True, fourth=True))
     counter.extract_further_call_argument_events(packed(call(10, 0, (1, 2, 3, 4))))
     counter.reset_call_counts()
     assert not counter.count_calls_from_outside({"send": SEND}, lambda _: False, lambda _: 0)
@@ -97,7 +101,7 @@ def test_calls_before_the_window_do_not_count() -> None:
 
 def test_further_arguments_without_their_call_have_no_second_one() -> None:
     counter = CallArgumentCounter()
-    counter.add_function_with_stated_arguments(StatedArguments(second=True, third=True, fourth=True))
+    counter.add_function_with_stated_arguments(NumericCallArguments(second=True, third=True, fourth=True))
     counter.extract_further_call_argument_events(packed(call(10, 0, (1, 2, 3, 4))[1:]))
     assert counter.count_calls_from_outside({"send": SEND}, lambda _: False, lambda _: 0) == {
         CallArguments("send", NOT_STATED, 3, 4): 1
@@ -107,7 +111,7 @@ def test_further_arguments_without_their_call_have_no_second_one() -> None:
 @pytest.mark.parametrize(("called", "counts"), [(SEND, 1), (WAIT, 0), (0x0800_1000, 1)])  # itself, another, a veneer
 def test_a_jump_from_another_function_of_the_kernel_is_no_call(called: int, counts: int) -> None:
     counter = CallArgumentCounter()
-    counter.add_function_with_stated_arguments(StatedArguments(second=True, third=True, fourth=True))
+    counter.add_function_with_stated_arguments(NumericCallArguments(second=True, third=True, fourth=True))
     counter.extract_further_call_argument_events(packed(call(10, 0, (1, 2, 3, 4))))
     offset = called - (CALLER - 1)
     code = {CALLER - 5: (0xF000 | offset >> 12 & 0x3FF) | (0xF800 | offset >> 1 & 0x7FF) << 16}

@@ -32,7 +32,7 @@ from rtoslab.targets.exceptions import HARDFAULT, PENDSV, SVCALL, SYSTICK, task_
 from rtoslab.targets.handlings import UNKNOWN, HandlerRunColumns, HandlerRunReader
 from rtoslab.targets.observe import MeasurementWindowObserver, TaskSwitch
 from rtoslab.targets.profiles import IDLE, PROFILE, cycles_by_function, load_of_each_core
-from rtoslab.targets.task_words import current_task_addresses, find_word_address, idle_code_ranges
+from rtoslab.targets.task_words import current_task_addresses, find_memory_word_address, idle_code_ranges
 from tests.fakes import events, kernel
 
 NONE = frozenset({0})
@@ -274,7 +274,7 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 @pytest.mark.parametrize("place", ["state+12", "state+0xc", "state+CURRENT", "state + 8 + 4"])
 def test_word_at_an_offset_is_read(machine: Any, place: str) -> None:
-    assert find_word_address(machine, place) == 0x2000_010C
+    assert find_memory_word_address(machine, place) == 0x2000_010C
     assert current_task_addresses(machine, kernel(probes={**PROBES, "current_task_single": place}), 1) == {
         0: 0x2000_010C
     }
@@ -283,7 +283,7 @@ def test_word_at_an_offset_is_read(machine: Any, place: str) -> None:
 @pytest.mark.parametrize("place", ["state+OTHER", "state+0x10000", "state+-4", "state+", "absent+4"])
 def test_invalid_offset_is_refused(machine: Any, place: str) -> None:
     with pytest.raises(SymbolError, match=r"offset|absent") as caught:
-        find_word_address(machine, place)
+        find_memory_word_address(machine, place)
     assert place.split("+")[1] in str(caught.value) or "absent" in str(caught.value)
 
 
@@ -302,7 +302,7 @@ def test_idle_code_is_between_labels_or_a_function(
     if not begin:
         assert ranges == []
         return
-    address = find_word_address(machine, begin)
+    address = find_memory_word_address(machine, begin)
     assert ranges == [(address, address + length, begin)]
 
 

@@ -258,7 +258,7 @@ def test_tick_series() -> None:
     assert built.observed.handled is not None
     result = {
         samples.id: samples
-        for samples in handlers.handler_series_of(built.observed.handled, built.decoded, built.benchmark)
+        for samples in handlers.sample_series_of_kernel_handlers(built.observed.handled, built.decoded, built.benchmark)
     }
     assert list(result) == ["tick.released_0", "tick.released_1", "tick.released_2", "tick.entry"]
     expected = Counter(sum((1 + number) % period == 0 for period in (2, 3)) for number in range(1, 250))
@@ -272,7 +272,7 @@ def test_switch_series_exclude_the_control_task() -> None:
     assert built.observed.handled is not None
     result = {
         samples.id: samples
-        for samples in handlers.handler_series_of(built.observed.handled, built.decoded, built.benchmark)
+        for samples in handlers.sample_series_of_kernel_handlers(built.observed.handled, built.decoded, built.benchmark)
     }
     assert set(result) == {
         "switch.A_B", "switch.A_IDLE", "switch.B_A", "switch.B_IDLE", "switch.IDLE_A", "switch.IDLE_B", "switch.entry",
@@ -287,7 +287,7 @@ def test_tick_model_is_fitted() -> None:
     assert model.base == pytest.approx(100, abs=2)
     assert (model.mode, model.worst, model.worst_count) == (100, 252, 3)
     assert model.cycles_per_released_task == pytest.approx((252 - 100) / 3)
-    assert model.cycles_beyond_model == pytest.approx(152 - 3 * model.per_task)
+    assert model.longest_tick_cycles_above_fitted_model == pytest.approx(152 - 3 * model.per_task)
     assert [residual.n for residual in model.residuals] == [3, 1, 2]
     assert sum(residual.mean * residual.n for residual in model.residuals) == pytest.approx(0, abs=1e-9)
     assert fit_tick_cost_model({0: [100]}) is None

@@ -11,7 +11,7 @@ from rtoslab.base import find_checkout_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.results import MeasuredPoint
 from rtoslab.targets.heap_pieces import HEAP_PIECES, count_free_heap_blocks
-from rtoslab.targets.machine import VirtualMachine
+from rtoslab.targets.machine import VirtualBoardMachine
 
 KERNELS = Catalogue(find_checkout_root()).kernels
 HEAD, CANARY = 0x2000_0000, 0x2000_0008
@@ -36,7 +36,7 @@ class Symbols:
 
 
 def pieces(image: bytes, memory: dict[int, int], kernel: str = "freertos", **symbols: int) -> dict[str, int]:
-    machine = cast("VirtualMachine", Symbols(**{"xStart": HEAD, **symbols}))
+    machine = cast("VirtualBoardMachine", Symbols(**{"xStart": HEAD, **symbols}))
     return count_free_heap_blocks(machine, memory.get, image, KERNELS[kernel].facts)
 
 

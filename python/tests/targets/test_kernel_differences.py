@@ -24,7 +24,7 @@ from rtoslab.targets.event_kinds import (
 )
 from rtoslab.targets.events import EVENT
 from rtoslab.targets.exceptions import HARDFAULT, PENDSV, SVCALL, SYSTICK
-from rtoslab.targets.intervals import MeasuredCodeIntervals
+from rtoslab.targets.intervals import LatencyBenchmarkIntervals
 from rtoslab.targets.observe import MeasurementWindowObservations
 from rtoslab.targets.profiles import IDLE, FunctionCycles
 from rtoslab.targets.steps import CALL, HANDLER, INTERRUPT, ObservedBenchmarkStep
@@ -130,7 +130,7 @@ def test_task_chain_may_use_resume_and_suspend(change: dict[Any, int], verdict: 
 def test_switch_places_are_searched_after_switching_exceptions(names: list[str], verdict: ProofVerdict) -> None:
     rule = {"rule": "interrupted_anywhere", "line": "asynchronous", "by_switch": True, "places": 2}
     resumed = {PENDSV: frozenset({0x100}), SVCALL: frozenset({0x200})}
-    observed = MeasurementWindowObservations(intervals=MeasuredCodeIntervals((), (), (), resumed))
+    observed = MeasurementWindowObservations(intervals=LatencyBenchmarkIntervals((), (), (), resumed))
     facts = kernel(behaviour={"switch_exceptions": names})
     finding = judge_one(BenchmarkProofEvidence(decoded_run(), observed, benchmark([rule]), board(), facts))
     assert finding.verdict is verdict

@@ -8,7 +8,7 @@ import pytest
 
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.targets.simulation import SimulationRequest, simulate_image
+from rtoslab.targets.simulation import SimulationRunOptions, simulate_image
 
 ROUTINE: Final = """
     .syntax unified
@@ -59,7 +59,7 @@ def test_labels_of_an_assembly_source_bound_an_interval(board: str, tmp_path: Pa
     ]
     subprocess.run(command, check=True)
     facts = Catalogue(find_checkout_root()).find_board(board).facts
-    request = SimulationRequest(until="done", between=[("sums", "loads"), ("loads", "loads_end")])
+    request = SimulationRunOptions(until="done", between=[("sums", "loads"), ("loads", "loads_end")])
     result = simulate_image(image, facts, request)
     assert result.reached, result.detail
     assert [(between.count, between.total_cycles) for between in result.between] == [(1, sums), (1, loads)]

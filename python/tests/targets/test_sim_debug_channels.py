@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rtoslab.targets import SimulationRequest, simulate_image
+from rtoslab.targets import SimulationRunOptions, simulate_image
 from tests.cli.test_cli import command_error, rtoslab
 from tests.debugged_firmware import build, build_log, rzcobs
 
@@ -75,7 +75,7 @@ def test_semihosting_call_takes_the_time_of_its_instruction(tmp_path: Path) -> N
     image = build(tmp_path, "CYCLES")
     facts = Catalogue(find_checkout_root()).find_board("nucleo-f446re").facts
     machine = make_board_at_reset(facts, cores=1)
-    simulate_image(image, facts, SimulationRequest(settings={"flash.wait_states": 0}), machine=machine)
+    simulate_image(image, facts, SimulationRunOptions(settings={"flash.wait_states": 0}), machine=machine)
     address = machine.symbol("code_cycles")
     assert address is not None
     assert int.from_bytes(machine.read(address, 4), "little") < 12

@@ -17,7 +17,7 @@ from rtoslab.proofs.rules import benchmark_proof_rule_modules, parameters_class_
 from rtoslab.results.finding import ProofVerdict
 from rtoslab.targets.event_kinds import IDENT_MARK, KIND_EXCEPTION_ENTER, KIND_EXCEPTION_EXIT, KIND_EXEC
 from rtoslab.targets.events import EVENT
-from rtoslab.targets.intervals import MeasuredCodeIntervals, decode_measured_intervals_from_events
+from rtoslab.targets.intervals import LatencyBenchmarkIntervals, decode_measured_intervals_from_events
 from rtoslab.targets.observe import MeasurementWindowObservations
 from tests.fakes import Fields, board, decoded_run, kernel
 from tests.latency_fakes import latency_point
@@ -42,7 +42,7 @@ def return_row(cycle: int, address: int, exception: int = TIMER) -> Row:
     return cycle, KIND_EXCEPTION_EXIT, exception, 0, address
 
 
-def intervals(rows: Sequence[Row], stamping: int = TIMER) -> MeasuredCodeIntervals:
+def intervals(rows: Sequence[Row], stamping: int = TIMER) -> LatencyBenchmarkIntervals:
     built = np.zeros(len(rows), dtype=EVENT)
     for index, (cycle, kind, ident, value, pc) in enumerate(rows):
         built[index] = (cycle, value, pc, ident, kind, 0, 0)

@@ -18,7 +18,7 @@ from rtoslab.results.results import MeasuredPoint
 from rtoslab.store.cache import ResultCache
 from rtoslab.store.store import RunDirectory
 from rtoslab.store.stored_point import RESULT
-from rtoslab.verify import verify_folder
+from rtoslab.verify import verify_run_or_sweep_folder
 from rtoslab.verify.point import _differences_from_recomputed_result, verify_stored_point
 from tests.cli.test_cli import command_error, rtoslab
 from tests.fakes import measured_point
@@ -65,7 +65,7 @@ def altered_copy(value: Any, path: tuple[Any, ...]) -> Any:
 
 
 def test_measured_run_is_verified(run: RunDirectory) -> None:
-    result = list(verify_folder(CATALOGUE, run.path))
+    result = list(verify_run_or_sweep_folder(CATALOGUE, run.path))
     assert len(result) == len(run.measurement_point_folders()) == 5
     assert [point.differences for point in result] == [()] * 5
     assert [point.remarks for point in result] == [()] * 5

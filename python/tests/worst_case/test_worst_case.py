@@ -32,7 +32,7 @@ from rtoslab.worst_case.folder import (
     ARRIVALS,
     MANIFEST,
     RESULT,
-    find_sweep_differences,
+    find_inconsistent_sweep_values,
     sweep_manifest,
     write_sweep_folder,
 )
@@ -207,10 +207,10 @@ def test_damaged_sweep_with_a_valid_seal_is_reported(tmp_path: Path, damaged: di
     files = {ARRIVALS: encode_sample_file([]), RESULT: b'{"handler": null, "task": null}', MANIFEST: b"{}"}
     for name, content in add_file_listing_digests(tmp_path.name, files).items():
         (tmp_path / name).write_bytes(content)
-    assert not list(find_sweep_differences(tmp_path))
+    assert not list(find_inconsistent_sweep_values(tmp_path))
     for name, content in add_file_listing_digests(tmp_path.name, {**files, **damaged}).items():
         (tmp_path / name).write_bytes(content)
-    (output,) = find_sweep_differences(tmp_path)
+    (output,) = find_inconsistent_sweep_values(tmp_path)
     assert re.search(r"cannot be read \(.*\); measure it again\.$", output)
 
 

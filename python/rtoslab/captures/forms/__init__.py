@@ -15,7 +15,7 @@ from types import ModuleType
 
 from rtoslab.base import CaptureError, UnknownNameError, write_file_atomically
 from rtoslab.captures.capture import LogicLevelCapture
-from rtoslab.captures.tracks import number_repeated_labels
+from rtoslab.captures.tracks import append_numbers_to_repeated_labels
 from rtoslab.captures.voltages import VoltageThreshold
 from rtoslab.intake import CAPTURE_BYTES, decode_utf8, escape_to_one_line, read_bytes
 
@@ -95,7 +95,7 @@ def write_capture(capture: LogicLevelCapture, path: Path, form: str | None = Non
 
 def with_portable_channel_names(capture: LogicLevelCapture) -> LogicLevelCapture:
     """Returns the capture with channel names that every file format accepts: no separators, quotes or line ends."""
-    names = number_repeated_labels(
+    names = append_numbers_to_repeated_labels(
         "the capture", (_BREAKING.sub("_", channel.name) or "_" for channel in capture.channels)
     )
     return replace(

@@ -40,7 +40,7 @@ from rtoslab.captures.csv_cells import (
 )
 from rtoslab.captures.forms import saleae
 from rtoslab.captures.sample_times import SampleInterval, find_sample_interval
-from rtoslab.captures.tracks import number_repeated_labels
+from rtoslab.captures.tracks import append_numbers_to_repeated_labels
 from rtoslab.captures.voltages import (
     LEAST_SWING_V,
     STEPS,
@@ -129,7 +129,7 @@ def _capture_from_rows(rows: Any, name: str, threshold: VoltageThreshold) -> Log
     """Returns the capture in the rows of an oscilloscope's CSV. `rows` is a csv.reader, whose type has no name."""
     head, first = _split_head_and_first_row(rows, name)
     layout = _find_column_layout(head, first, name)
-    samples = _VoltageSamples(layout, name)
+    samples = _OscilloscopeVoltageSamples(layout, name)
     samples.add_row(first[layout.skipped :], rows.line_num)
     for row in non_empty_rows(rows, name):
         samples.add_row(_without_trailing_empty_cells(row)[layout.skipped :], rows.line_num)
@@ -185,7 +185,11 @@ def _find_column_layout(head: Sequence[list[str]], first: Sequence[str], name: s
     settings = {row[0].strip().lower(): row[1] for row in (*head, first) if len(row) > 1}
     return _ColumnLayout(
         skipped,
-        tuple(number_repeated_labels(name, [_channel_name(label, place) for place, label in enumerate(labels, 1)])),
+        tuple(
+            append_numbers_to_repeated_labels(
+                name, [_channel_name(label, place) for place, label in enumerate(labels, 1)]
+            )
+        ),
         tuple(1e-3 if _unit_in_column_title(cell) == "mv" else 1.0 for cell in volt_units),
         _seconds_per_time_unit(titles[:has_time_head], units, increment_s, name) if has_time_column else None,
         has_time_column,
@@ -261,7 +265,7 @@ def _parse_oscilloscope_record_length(text: str) -> int | None:
     return int(float(match[1])) if match else None
 
 
-class _VoltageSamples:
+class _OscilloscopeVoltageSamples:
     """The voltages of all channels and the times of the rows of an oscilloscope's CSV, as they are read."""
 
     def __init__(self, layout: _ColumnLayout, name: str) -> None:

@@ -116,7 +116,7 @@ class _RowReader:
         if tick < self.tick:
             raise CaptureError(f"{where}: the time is earlier than in the row before; export it again.")
         self.tick = tick
-        self._repeats.count_capture_row(number, is_repeat=rest == self.last_row)
+        self._repeats.increment_capture_row_count(number, is_repeat=rest == self.last_row)
         if rest != self.last_row:
             self._set_changed_channel_levels(rest, where)
             self.last_row = rest

@@ -92,7 +92,7 @@ def _capture_from_rows(rows: Any, name: str) -> LogicLevelCapture:
         if number and tick == last:
             repeats.count_csv_row_with_repeated_time(rows.line_num)
         last, cells = tick, row[1:]
-        repeats.count_capture_row(rows.line_num, is_repeat=cells == before)
+        repeats.increment_capture_row_count(rows.line_num, is_repeat=cells == before)
         if cells != before:
             tracks.count_stored_logic_levels(
                 sum(

@@ -59,13 +59,13 @@ class _GaplessRecordingPart:
 def decode_capture(data: bytes, name: str) -> LogicLevelCapture:
     """Returns the capture in Saleae's binary export of a digital channel. Raises CaptureError for another version or
     type, a wrong length, times out of order, or too many changes."""
-    reader = _FieldReader(data, name)
-    version, kind = reader.read_fields(_KIND)
+    reader = _BinaryCaptureFieldReader(data, name)
+    version, kind = reader.read_binary_struct_fields(_KIND)
     if kind != 0:
         raise CaptureError(f"{name} contains an analog channel (type {kind}); export digital channels, or CSV.")
     if version not in {0, 1}:
         raise CaptureError(f"{name} is a binary export of version {version}; versions 0 and 1 can be read.")
-    count = int(reader.read_fields(_COUNT)[0]) if version == 1 else 1
+    count = int(reader.read_binary_struct_fields(_COUNT)[0]) if version == 1 else 1
     if count > _MOST_PARTS:
         raise CaptureError(f"{name} declares {count:,} parts, more than {_MOST_PARTS:,}; export a shorter time.")
     parts: list[_GaplessRecordingPart] = []
@@ -87,14 +87,14 @@ def decode_capture(data: bytes, name: str) -> LogicLevelCapture:
     )
 
 
-class _FieldReader:
+class _BinaryCaptureFieldReader:
     """Reads the fields of Saleae's binary export one after the other."""
 
     def __init__(self, data: bytes, name: str) -> None:
         self.name = name
         self._data, self._place = data, len(_MAGIC)
 
-    def read_fields(self, fields: struct.Struct) -> tuple[int | float, ...]:
+    def read_binary_struct_fields(self, fields: struct.Struct) -> tuple[int | float, ...]:
         """Returns the next fields of the file. Raises CaptureError if the file ends before."""
         self._require_remaining_bytes(fields.size)
         values = fields.unpack_from(self._data, self._place)
@@ -124,17 +124,19 @@ class _FieldReader:
             )
 
 
-def _read_recording_part(reader: _FieldReader, version: int, after: int | None, which: str) -> _GaplessRecordingPart:
+def _read_recording_part(
+    reader: _BinaryCaptureFieldReader, version: int, after: int | None, which: str
+) -> _GaplessRecordingPart:
     """Returns the next part of a recording, which must begin at or after the time `after`. `which` names it in
     messages."""
     name, sample_s = reader.name, None
     if version == 1:
-        level, rate, begin, end, count = reader.read_fields(_RATED_PART)
+        level, rate, begin, end, count = reader.read_binary_struct_fields(_RATED_PART)
         if not 0 < rate < float("inf"):
             raise CaptureError(f"{name}, {which}: its sample rate is {rate:g} Hz; export it again.")
         sample_s = 1 / Fraction(rate)
     else:
-        level, begin, end, count = reader.read_fields(_PART)
+        level, begin, end, count = reader.read_binary_struct_fields(_PART)
     if level not in {0, 1}:
         raise CaptureError(f"{name}, {which}: its first level is {level}, not 0 or 1; export it again.")
     if count > CHANGES:

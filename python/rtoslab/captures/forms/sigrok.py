@@ -77,7 +77,7 @@ def _read_sigrok_session_capture(session: LimitedZipFile, name: str) -> LogicLev
     channels = PackedSampleReader(name, unit, [(label, bit) for bit, label in sorted(probes.items())])
     for part in _zip_sample_file_names(session.names, device["capturefile"], name):
         for piece in session.read_archive_member_in_pieces(part):
-            channels.add_sample_bytes(piece)
+            channels.add_logic_sample_bytes(piece)
     capture = channels.to_capture(1 / rate)
     if not capture.end_tick:
         raise CaptureError(f"{name} has no samples; record or save it again.")

@@ -8,7 +8,7 @@ from typing import Final
 from rtoslab.base import CaptureError, count_with_noun
 from rtoslab.captures.capture import UNKNOWN, LogicLevelCapture, merge_logic_channel_level_changes
 from rtoslab.captures.tracks import LogicChannelBuilderSet, require_tick_fits_64_bits
-from rtoslab.captures.vectors import VcdBitVector, is_bit_value
+from rtoslab.captures.vectors import VcdBitVector, is_vcd_logic_level_value
 from rtoslab.intake import CHANNELS, parse_integer, quote_text, split_bytes_at_white_space
 
 SUFFIX: Final = ".vcd"
@@ -205,7 +205,7 @@ class _VcdReader:
                 "export it again."
             )
         variable = self.variables[ident]
-        if len(value) > 4 * CHANNELS or (variable is not None and not is_bit_value(value)):
+        if len(value) > 4 * CHANNELS or (variable is not None and not is_vcd_logic_level_value(value)):
             raise CaptureError(
                 f"{self.name}: at time {now} {_quote_word(value)} is not a binary value; export it again."
             )

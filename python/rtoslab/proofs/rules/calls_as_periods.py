@@ -28,7 +28,7 @@ def judge_evidence(params: CallsAsPeriodsParameters, evidence: BenchmarkProofEvi
     demands = f"tasks 0 to {len(periods) - 1} call {params.service} once in {', '.join(map(str, periods))} ticks"
     if evidence.observed is None:
         return make_unjudged_proof_finding(params.rule, demands)
-    functions = evidence.kernel.facts_for_architecture(evidence.board.cpu).symbols.get(params.service, ())
+    functions = evidence.kernel.kernel_facts_for_architecture(evidence.board.cpu).symbols.get(params.service, ())
     steps = [step for step in evidence.observed.steps if step.core == 0]
     ticks = sum(step.kind == seen_steps.TICK for step in steps)
     problems: list[str] = []

@@ -15,7 +15,7 @@ from rtoslab.proofs.expected_counts import ExpectedEventCount, code_intervals_th
 from rtoslab.results import BenchmarkProofFinding
 
 
-class CallsInsideParameters(BenchmarkProofParameters):
+class CallsInSampleProofParameters(BenchmarkProofParameters):
     """The parameters of the proof `calls_inside` in benchmark.toml. The proof checks that every sample of a series
     contains the required number of calls of a kernel service."""
 
@@ -29,12 +29,12 @@ class CallsInsideParameters(BenchmarkProofParameters):
     """More or less of them that are accepted in a sample."""
 
 
-def find_watched_services(params: CallsInsideParameters) -> tuple[str, ...]:
+def find_watched_services(params: CallsInSampleProofParameters) -> tuple[str, ...]:
     """Returns the kernel services whose calls the virtual board must record for this proof rule."""
     return (params.service,)
 
 
-def judge_evidence(params: CallsInsideParameters, evidence: BenchmarkProofEvidence) -> BenchmarkProofFinding:
+def judge_evidence(params: CallsInSampleProofParameters, evidence: BenchmarkProofEvidence) -> BenchmarkProofFinding:
     """Checks that every sample of a series contains the required number of calls of a kernel service, by the executions
     of its function."""
     required = ExpectedEventCount(params.calls, params.per, params.slack)
@@ -47,7 +47,7 @@ def judge_evidence(params: CallsInsideParameters, evidence: BenchmarkProofEviden
     wrong = [
         interval.calls[params.service]
         for interval in samples
-        if not required.is_event_count_accepted(
+        if not required.is_event_count_as_expected(
             evidence,
             interval.calls[params.service],
             interval.interrupts + (1 + sliced) * interval.ticks,

@@ -40,7 +40,7 @@ def judge_evidence(params: KernelCallCountProofParameters, evidence: BenchmarkPr
         required = sum(map(evidence.metric_count, cores)) * ratio
         text, agrees = compare_event_count_with_required(where, "calls", calls, required, params.tolerance * len(cores))
         named = (
-            ", ".join(evidence.kernel.facts_for_architecture(evidence.board.cpu).symbols.get(params.service, ()))
+            ", ".join(evidence.kernel.kernel_facts_for_architecture(evidence.board.cpu).symbols.get(params.service, ()))
             or "no function"
         )
         origin = "" if calls else f" ([symbols] of kernel.toml names {named} for it)"
@@ -52,7 +52,7 @@ def _kernel_call_proofs_of_same_function(
     params: KernelCallCountProofParameters, evidence: BenchmarkProofEvidence
 ) -> list[KernelCallCountProofParameters]:
     """Returns the `calls_per_count` proofs of other services that end in the same kernel function."""
-    symbols = evidence.kernel.facts_for_architecture(evidence.board.cpu).symbols
+    symbols = evidence.kernel.kernel_facts_for_architecture(evidence.board.cpu).symbols
     others = [
         KernelCallCountProofParameters.model_validate(proof)
         for proof in evidence.benchmark.proof

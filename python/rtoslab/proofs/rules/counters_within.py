@@ -24,7 +24,9 @@ def judge_evidence(params: TaskCounterSpreadProofParameters, evidence: Benchmark
     if params.first:
         tasks = tasks[: int(evidence.decoded.params[params.first])]
     for core in evidence.metric_cores:
-        counts = {task: count for task, count in evidence.metric_counters(core).items() if task in tasks}
+        counts = {
+            task: count for task, count in evidence.task_counters_of_benchmark_result(core).items() if task in tasks
+        }
         if len(counts) != len(tasks) or min(counts.values()) == 0:
             problems.append(
                 f"core {core}: {len(counts)} of {len(tasks)} tasks reported, counts {sorted(counts.values())}"

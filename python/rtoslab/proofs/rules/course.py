@@ -16,7 +16,7 @@ from typing import Final
 
 from pydantic import model_validator
 
-from rtoslab.base import StrictModel
+from rtoslab.base import StrictFileSchemaModel
 from rtoslab.proofs.evidence import (
     BenchmarkProofEvidence,
     BenchmarkProofParameters,
@@ -37,7 +37,7 @@ REFUSAL_RISK: Final = 1e-6
 """The accepted probability of refusing honest draws."""
 
 
-class RandomlyDrawnRepetitionParameters(StrictModel):
+class RandomlyDrawnRepetitionParameters(StrictFileSchemaModel):
     """The table `drawn` of the rule `course`: a random draw decides whether these rounds happen.
     Passes of the loop without a round come before a round's first step.
     """
@@ -56,7 +56,7 @@ class RandomlyDrawnRepetitionParameters(StrictModel):
         return ceil((log(comb(rounds, above)) - log(REFUSAL_RISK)) / (-log1p(-percent / 100) * above))
 
 
-class CourseParameters(BenchmarkProofParameters):
+class StepSequenceProofParameters(BenchmarkProofParameters):
     """The parameters of the proof `course` in benchmark.toml. The proof checks that each core executed the steps of
     the benchmark's round (calls, switches, marks) in the listed order, and limits the benchmark's own cycles between
     them."""
@@ -82,14 +82,14 @@ class CourseParameters(BenchmarkProofParameters):
     """The accepted number of breaks of the order."""
 
     @model_validator(mode="after")
-    def _require_one_of_both(self) -> "CourseParameters":
+    def _require_one_of_both(self) -> "StepSequenceProofParameters":
         """Raises ValueError for a table that has both `round` and `rounds`, or neither."""
         if bool(self.round) == bool(self.rounds):
             raise ValueError("say either round or rounds")
         return self
 
 
-def judge_evidence(params: CourseParameters, evidence: BenchmarkProofEvidence) -> BenchmarkProofFinding:
+def judge_evidence(params: StepSequenceProofParameters, evidence: BenchmarkProofEvidence) -> BenchmarkProofFinding:
     """Checks that each core executed the steps of the benchmark's round (calls, switches, marks) in the listed order,
     and limits the benchmark's own cycles between them."""
     services = evidence.benchmark.services
@@ -119,7 +119,7 @@ def judge_evidence(params: CourseParameters, evidence: BenchmarkProofEvidence) -
         if not all(rounds):
             return make_unjudged_proof_finding(params.rule, demands, "what a round calls is no function of this kernel")
         if evidence.kernel.behaviour.sleep_adds_ticks:
-            steps = _remove_extra_ticks_from_steps(steps, rounds, matcher)
+            steps = _remove_extra_sleep_ticks(steps, rounds, matcher)
         match = match_observed_benchmark_steps(matcher, steps, rounds, only_inside=latency and not params.everywhere)
         allowed = params.tolerance + (3 * ticks if evidence.kernel.time_slice_ticks else 0)
         own_cycles = _benchmark_code_cycle_limit(params, evidence, core)
@@ -130,13 +130,15 @@ def judge_evidence(params: CourseParameters, evidence: BenchmarkProofEvidence) -
             params, evidence, match, own_cycles, {item[0].text for item in rounds}
         )
         problems += [
-            f"core {core}: {problem}" for problem in _describe_repetition_problems(match, least, allowed, limits)
+            f"core {core}: {problem}" for problem in _describe_step_sequence_problems(match, least, allowed, limits)
         ]
         words.append(f"core {core}: {match.rounds} rounds")
     return make_judged_proof_finding(params.rule, demands, problems, words)
 
 
-def _benchmark_code_cycle_limit(params: CourseParameters, evidence: BenchmarkProofEvidence, core: int) -> int:
+def _benchmark_code_cycle_limit(
+    params: StepSequenceProofParameters, evidence: BenchmarkProofEvidence, core: int
+) -> int:
     """Returns the most cycles of the benchmark's own code between two steps of its round on a core."""
     known = evidence.known_benchmark_code_cycles()
     if known is not None:
@@ -148,7 +150,7 @@ def _benchmark_code_cycle_limit(params: CourseParameters, evidence: BenchmarkPro
     return max(usual, int(params.own_cycles * times * evidence.benchmark_code_slowdown(core)))
 
 
-def _remove_extra_ticks_from_steps(
+def _remove_extra_sleep_ticks(
     steps: Sequence[seen.ObservedBenchmarkStep],
     rounds: Sequence[Sequence[ExpectedBenchmarkStep]],
     matcher: BenchmarkStepMatcher,
@@ -204,7 +206,7 @@ def _kinds_of_benchmark_step(step: ExpectedBenchmarkStep) -> set[str]:
 
 
 def _benchmark_code_cycle_limits_by_step(
-    params: CourseParameters,
+    params: StepSequenceProofParameters,
     evidence: BenchmarkProofEvidence,
     match: StepSequenceMatchResult,
     own_cycles: int,
@@ -221,7 +223,7 @@ def _benchmark_code_cycle_limits_by_step(
     return limits
 
 
-def _describe_repetition_problems(
+def _describe_step_sequence_problems(
     match: StepSequenceMatchResult, least: int, allowed: int, limits: Mapping[str, int]
 ) -> list[str]:
     """Returns sentences about breaks of the order, too few rounds and exceeded cycle limits. `least` rounds are

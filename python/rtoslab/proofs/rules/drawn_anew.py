@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from rtoslab.proofs.draws import LEAST_AGREEMENT, best_agreement_with_draws, first_random_numbers
+from rtoslab.proofs.draws import LEAST_AGREEMENT, best_correlation_with_random_draws, first_random_numbers
 from rtoslab.proofs.evidence import (
     BenchmarkProofEvidence,
     BenchmarkProofParameters,
@@ -65,7 +65,7 @@ def judge_evidence(params: DrawnAnewParameters, evidence: BenchmarkProofEvidence
     if params.seed is not None:
         draws = first_random_numbers(int(evidence.decoded.params[params.seed]), len(distances))
         drawn = draws % (params.to_cycles - params.from_cycles)
-        agreement = best_agreement_with_draws(distances, drawn.astype(np.float64))
+        agreement = best_correlation_with_random_draws(distances, drawn.astype(np.float64))
     follows = agreement is None or agreement >= LEAST_AGREEMENT
     text += "" if agreement is None else f", which agree with the draws by {agreement:.2f}"
     good = different and spread and inside and follows

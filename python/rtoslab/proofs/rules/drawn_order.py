@@ -5,7 +5,7 @@ from typing import Annotated, Final
 import numpy as np
 from pydantic import Field
 
-from rtoslab.proofs.draws import best_agreement_with_draws, first_random_numbers
+from rtoslab.proofs.draws import best_correlation_with_random_draws, first_random_numbers
 from rtoslab.proofs.evidence import (
     BenchmarkProofEvidence,
     BenchmarkProofParameters,
@@ -22,7 +22,7 @@ _MOST: Final = 1000
 _SAME: Final = 0.999
 
 
-class DrawnOrderParameters(BenchmarkProofParameters):
+class RandomCallOrderProofParameters(BenchmarkProofParameters):
     """The parameters of the proof `drawn_order` in benchmark.toml. The proof checks that a task calls two services in
     the order that is drawn."""
 
@@ -33,12 +33,12 @@ class DrawnOrderParameters(BenchmarkProofParameters):
     """The service that is called when the lowest bit is 0, and the one when it is 1."""
 
 
-def judge_evidence(params: DrawnOrderParameters, evidence: BenchmarkProofEvidence) -> BenchmarkProofFinding:
+def judge_evidence(params: RandomCallOrderProofParameters, evidence: BenchmarkProofEvidence) -> BenchmarkProofFinding:
     """Checks that a task calls two services in the order that is drawn, by the arguments of the kernel's functions."""
     demands = f"task {params.task} calls {' or '.join(params.services)} as is drawn"
     if evidence.observed is None:
         return make_unjudged_proof_finding(params.rule, demands)
-    kernel = evidence.kernel.facts_for_architecture(evidence.board.cpu)
+    kernel = evidence.kernel.kernel_facts_for_architecture(evidence.board.cpu)
     services = [KernelService(kernel, name) for name in params.services]
     handle = evidence.task_handle(0, params.task)
     calls = [
@@ -48,7 +48,7 @@ def judge_evidence(params: DrawnOrderParameters, evidence: BenchmarkProofEvidenc
     ]
     bits = [bit for bit in calls if bit is not None][:_MOST]
     drawn = first_random_numbers(int(evidence.decoded.params[params.seed]), len(bits)) & 1
-    agreement = best_agreement_with_draws(bits, drawn.astype(np.float64))
+    agreement = best_correlation_with_random_draws(bits, drawn.astype(np.float64))
     if agreement is None:
         return make_unjudged_proof_finding(params.rule, demands, f"{len(bits)} calls were seen")
     text = f"{len(bits)} calls, {sum(bits)} of {params.services[1]}, that agree with the draws by {agreement:.2f}"

@@ -3,7 +3,7 @@ what follows them."""
 
 import numpy as np
 
-from rtoslab.proofs.draws import LEAST_AGREEMENT, best_agreement_with_draws, first_random_numbers
+from rtoslab.proofs.draws import LEAST_AGREEMENT, best_correlation_with_random_draws, first_random_numbers
 from rtoslab.proofs.evidence import (
     BenchmarkProofEvidence,
     BenchmarkProofParameters,
@@ -34,8 +34,8 @@ def judge_evidence(params: DrawnWaitsParameters, evidence: BenchmarkProofEvidenc
     demands = f"the task computes before each {params.service} for as long as is drawn"
     if evidence.observed is None:
         return make_unjudged_proof_finding(params.rule, demands)
-    service = KernelService(evidence.kernel.facts_for_architecture(evidence.board.cpu), params.service)
-    tasks = {task.handle for task in evidence.decoded.tasks} - evidence.benchmark_runner_tasks()
+    service = KernelService(evidence.kernel.kernel_facts_for_architecture(evidence.board.cpu), params.service)
+    tasks = {task.handle for task in evidence.decoded.tasks} - evidence.control_blocks_of_runner_tasks()
     waits: list[int] = []
     own: int | None = None
     for step in observed_benchmark_steps_to_judge(evidence):
@@ -47,7 +47,7 @@ def judge_evidence(params: DrawnWaitsParameters, evidence: BenchmarkProofEvidenc
                 waits.append(own)
                 own = None
     drawn = first_random_numbers(int(evidence.decoded.params[params.seed]), len(waits)) % params.below
-    agreement = best_agreement_with_draws(waits, drawn.astype(np.float64))
+    agreement = best_correlation_with_random_draws(waits, drawn.astype(np.float64))
     if agreement is None:
         return make_unjudged_proof_finding(params.rule, demands, f"{len(waits)} waits were seen")
     text = f"{len(waits)} waits that agree with the draws by {agreement:.2f}"

@@ -12,7 +12,7 @@ from rtoslab.proofs.evidence import (
 from rtoslab.results import BenchmarkProofFinding
 
 
-class EnteredAsTicksParameters(BenchmarkProofParameters):
+class TimerFunctionCallProofParameters(BenchmarkProofParameters):
     """The parameters of the proof `entered_as_ticks` in benchmark.toml. The proof checks how often the kernel called
     the function of periodic timers."""
 
@@ -23,7 +23,7 @@ class EnteredAsTicksParameters(BenchmarkProofParameters):
     """The parameter with the number of timers that are started, from the first on."""
 
 
-def judge_evidence(params: EnteredAsTicksParameters, evidence: BenchmarkProofEvidence) -> BenchmarkProofFinding:
+def judge_evidence(params: TimerFunctionCallProofParameters, evidence: BenchmarkProofEvidence) -> BenchmarkProofFinding:
     """Checks how often the kernel called the function of periodic timers, by the executions of its first
     instruction."""
     periods = params.periods[: int(evidence.decoded.params[params.of])]

@@ -11,7 +11,7 @@ from rtoslab.proofs.evidence import (
 from rtoslab.results import IDLE_TASK, BenchmarkProofFinding, context_switches_by_task_pair, task_names
 
 
-class EveryPairSwitchedParameters(BenchmarkProofParameters):
+class TaskPairSwitchProofParameters(BenchmarkProofParameters):
     """The parameters of the proof `every_pair_switched` in benchmark.toml. The proof checks that each task under test,
     and the idle task, was followed by every other one often enough."""
 
@@ -19,7 +19,7 @@ class EveryPairSwitchedParameters(BenchmarkProofParameters):
     """Switches of each pair."""
 
 
-def judge_evidence(params: EveryPairSwitchedParameters, evidence: BenchmarkProofEvidence) -> BenchmarkProofFinding:
+def judge_evidence(params: TaskPairSwitchProofParameters, evidence: BenchmarkProofEvidence) -> BenchmarkProofFinding:
     """Checks that each task under test, and the idle task, was followed by every other one often enough."""
     demands = f"each task and idle is followed by every other one at least {params.at_least} times"
     if evidence.observed is None or evidence.observed.handled is None or evidence.kernel.probes is None:

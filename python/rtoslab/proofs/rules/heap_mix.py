@@ -36,8 +36,8 @@ def judge_evidence(params: HeapMixParameters, evidence: BenchmarkProofEvidence) 
     )
     if evidence.observed is None:
         return make_unjudged_proof_finding(params.rule, demands)
-    kernel = evidence.kernel.facts_for_architecture(evidence.board.cpu)
-    size = kernel.index_of_observed_argument("malloc", "bytes")
+    kernel = evidence.kernel.kernel_facts_for_architecture(evidence.board.cpu)
+    size = kernel.index_of_service_call_argument("malloc", "bytes")
     code = kernel.results.get("malloc")
     order: list[int] = []
     sizes: set[int] = set()

@@ -27,7 +27,7 @@ from rtoslab.results import (
 )
 
 
-class InstrumentAgreesParameters(BenchmarkProofParameters):
+class InstrumentAccuracyProofParameters(BenchmarkProofParameters):
     """The parameters of the proof `instrument_agrees` in benchmark.toml. The proof checks each sample of the
     instrument (cycle counter or pin) against the time that the virtual board saw between the marks of the same
     interval. The rule holds for every latency benchmark."""
@@ -41,7 +41,9 @@ class InstrumentAgreesParameters(BenchmarkProofParameters):
     """By how much longer than another a store to the pin may take."""
 
 
-def judge_evidence(params: InstrumentAgreesParameters, evidence: BenchmarkProofEvidence) -> BenchmarkProofFinding:
+def judge_evidence(
+    params: InstrumentAccuracyProofParameters, evidence: BenchmarkProofEvidence
+) -> BenchmarkProofFinding:
     """Checks each sample of the instrument (cycle counter or pin) against the time that the virtual board saw between
     the marks of the same interval."""
     instrument = measuring_instrument_of_image(evidence.decoded)
@@ -73,11 +75,13 @@ def judge_evidence(params: InstrumentAgreesParameters, evidence: BenchmarkProofE
     )
 
 
-def _find_code_in_empty_intervals(params: InstrumentAgreesParameters, evidence: BenchmarkProofEvidence) -> list[str]:
+def _find_code_in_empty_intervals(
+    params: InstrumentAccuracyProofParameters, evidence: BenchmarkProofEvidence
+) -> list[str]:
     """Returns a problem if code was executed between the marks of the empty intervals.
     Their length is subtracted from that of each other interval, which would seem shorter.
     """
-    if EMPTY_SERIES not in evidence.benchmark.series_ids:
+    if EMPTY_SERIES not in evidence.benchmark.latency_series_ids:
         return []
     empty = [
         interval.cycles

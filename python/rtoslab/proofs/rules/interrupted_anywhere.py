@@ -12,7 +12,7 @@ from rtoslab.results import BenchmarkProofFinding
 from rtoslab.targets import FIRST_EXTERNAL, task_switching_exceptions
 
 
-class InterruptedAnywhereParameters(BenchmarkProofParameters):
+class InterruptSpreadProofParameters(BenchmarkProofParameters):
     """The parameters of the proof `interrupted_anywhere` in benchmark.toml. The proof checks that the interrupt hit
     the code at many different addresses."""
 
@@ -24,7 +24,7 @@ class InterruptedAnywhereParameters(BenchmarkProofParameters):
     """Whether the handler asks for a switch, so that the core resumes there after another switch back."""
 
 
-def judge_evidence(params: InterruptedAnywhereParameters, evidence: BenchmarkProofEvidence) -> BenchmarkProofFinding:
+def judge_evidence(params: InterruptSpreadProofParameters, evidence: BenchmarkProofEvidence) -> BenchmarkProofFinding:
     """Checks that the interrupt hit the code at many different addresses, by those at which the core continued after
     the handler."""
     places = min(params.places, max(2, evidence.samples // 4))

@@ -60,7 +60,7 @@ def judge_evidence(params: InterruptsToldParameters, evidence: BenchmarkProofEvi
 def _count_masked_ticks(evidence: BenchmarkProofEvidence) -> int:
     """Returns how many ticks may be lost while the runner measures its instrument's cost with interrupts masked."""
     observed = evidence.observed
-    if observed is None or observed.intervals is None or EMPTY_SERIES not in evidence.benchmark.series_ids:
+    if observed is None or observed.intervals is None or EMPTY_SERIES not in evidence.benchmark.latency_series_ids:
         return 0
     empty = code_intervals_that_became_samples(evidence, EMPTY_SERIES)
     if not empty:

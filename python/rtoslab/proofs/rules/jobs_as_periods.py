@@ -19,7 +19,7 @@ def judge_evidence(params: JobsPerPeriodProofParameters, evidence: BenchmarkProo
     problems: list[str] = []
     seen: list[str] = []
     for core in evidence.metric_cores:
-        counts = evidence.metric_counters(core)
+        counts = evidence.task_counters_of_benchmark_result(core)
         periods = {check.name: check.value for check in evidence.decoded.checks if check.core == core}
         for index in evidence.benchmark.metric.tasks:
             period, jobs = periods.get(f"period_{index}_ticks", 0), counts.get(index, 0)

@@ -24,7 +24,7 @@ _JITTER_SHARE: Final = 0.25
 spread as wide as itself."""
 
 
-class KeepsPeriodParameters(BenchmarkProofParameters):
+class PeriodAccuracyProofParameters(BenchmarkProofParameters):
     """The parameters of the proof `keeps_period` in benchmark.toml. The proof checks that marked periods follow each
     other without gaps, last as long as their ticks, and that their error does not grow."""
 
@@ -41,7 +41,7 @@ class KeepsPeriodParameters(BenchmarkProofParameters):
     delayed least. More where the code is slower and where there is jitter."""
 
 
-def judge_evidence(params: KeepsPeriodParameters, evidence: BenchmarkProofEvidence) -> BenchmarkProofFinding:
+def judge_evidence(params: PeriodAccuracyProofParameters, evidence: BenchmarkProofEvidence) -> BenchmarkProofFinding:
     """Checks that marked periods follow each other without gaps, last as long as their ticks, and that their error does
     not grow."""
     ticks = int(evidence.decoded.params[params.ticks])

@@ -52,7 +52,7 @@ _EDGE = 2
 """Calls of a task at the window's edges, where the runner sleeps, waits and wakes."""
 
 
-class KernelCallsParameters(BenchmarkProofParameters):
+class AllowedKernelCallProofParameters(BenchmarkProofParameters):
     """The parameters of the proof `kernel_calls` in benchmark.toml. The proof checks that the benchmark called no
     kernel or library function beside those that its round contains."""
 
@@ -64,7 +64,7 @@ class KernelCallsParameters(BenchmarkProofParameters):
     """Functions of the port that ask the kernel for figures outside the measurement."""
 
 
-def judge_evidence(params: KernelCallsParameters, evidence: BenchmarkProofEvidence) -> BenchmarkProofFinding:
+def judge_evidence(params: AllowedKernelCallProofParameters, evidence: BenchmarkProofEvidence) -> BenchmarkProofFinding:
     """Checks that the benchmark called no kernel or library function beside those that its round contains, by the
     executed call instructions."""
     demands = "the benchmark calls no function of the kernel or a library that its round does not contain"
@@ -73,7 +73,7 @@ def judge_evidence(params: KernelCallsParameters, evidence: BenchmarkProofEviden
         return make_unjudged_proof_finding(
             params.rule, demands, "this target has no profile" if observed is None else "no profile was kept"
         )
-    kernel = evidence.kernel.facts_for_architecture(evidence.board.cpu)
+    kernel = evidence.kernel.kernel_facts_for_architecture(evidence.board.cpu)
     services = {*params.calling, *_BRACKETS, *_kernel_services_named_in_proofs(evidence)}
     allowed = {name for service in services for name in kernel.symbols.get(service, ())}
     allowed |= {name for name, begun in kernel.completes.items() if allowed.intersection(begun)}

@@ -43,11 +43,11 @@ def judge_evidence(params: KernelObjectProofParameters, evidence: BenchmarkProof
         return make_unjudged_proof_finding(params.rule, demands)
     if kind not in evidence.kernel.objects:
         return make_unjudged_proof_finding(params.rule, demands, "kernel.toml does not say what the object holds")
-    others = evidence.benchmark_runner_tasks()
+    others = evidence.control_blocks_of_runner_tasks()
     calls = [
         step for step in observed_benchmark_steps_to_judge(evidence) if step.kind == CALL and step.who not in others
     ]
-    kernel = evidence.kernel.facts_for_architecture(evidence.board.cpu)
+    kernel = evidence.kernel.kernel_facts_for_architecture(evidence.board.cpu)
     service = KernelService(kernel, params.service)
     called = {step.first for step in calls if service.is_call_of_kernel_service(step)}
     if not called and are_recorded_steps_incomplete(evidence):

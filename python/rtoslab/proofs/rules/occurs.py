@@ -28,7 +28,7 @@ def judge_evidence(params: OccursParameters, evidence: BenchmarkProofEvidence) -
     demands = f"each of {', '.join(params.calls)} happens {params.at_least} times or more"
     if evidence.observed is None:
         return make_unjudged_proof_finding(params.rule, demands)
-    kernel = evidence.kernel.facts_for_architecture(evidence.board.cpu)
+    kernel = evidence.kernel.kernel_facts_for_architecture(evidence.board.cpu)
     expected = {call: (int(call.split()[0]), KernelService(kernel, call.split()[1])) for call in params.calls}
     counts = Counter[str]()
     for step in observed_benchmark_steps_to_judge(evidence):

@@ -55,7 +55,7 @@ def judge_evidence(params: BenchmarkCodeProofParameters, evidence: BenchmarkProo
     demands = "each instruction of the benchmark is executed once a round, or at the window's edges alone"
     if _benchmark_code_instruction_limit(params, evidence) is not None:
         demands += f", and a round takes at most {_benchmark_code_instruction_limit(params, evidence):g} of them"
-    if evidence.known_code_length(0) is not None:
+    if evidence.benchmark_code_instruction_limits(0) is not None:
         demands += ", and the code is as long as was measured for this chip"
     observed = evidence.observed
     if observed is None or not observed.own:
@@ -102,7 +102,9 @@ class _BenchmarkCodeExecutionCounts:
         """Returns a sentence for each instruction and function of the benchmark that was executed an unexpected number
         of times."""
         strange = [
-            (own_function, part) for own_function in self.functions for part in self._unaccounted_code(own_function)
+            (own_function, part)
+            for own_function in self.functions
+            for part in self._code_with_unexpected_execution_count(own_function)
         ]
         waiting = sum(part.instructions for _, part in strange)
         problems = [problem for name in self.entered for problem in self._function_entries_without_caller(name)]
@@ -128,7 +130,7 @@ class _BenchmarkCodeExecutionCounts:
 
         With few samples not every branch is taken, so only a benchmark that counts can show that code is missing.
         """
-        known = self.evidence.known_code_length(self.core)
+        known = self.evidence.benchmark_code_instruction_limits(self.core)
         if known is None:
             return
         if self.instructions > known.most:
@@ -153,7 +155,7 @@ class _BenchmarkCodeExecutionCounts:
         if entries > self.edge and abs(entries - calls) > self.edge:
             yield f"{name} was entered {entries} times and called {calls} times by the benchmark"
 
-    def _unaccounted_code(self, function: BenchmarkFunction) -> Iterator[EquallyExecutedCodeRange]:
+    def _code_with_unexpected_execution_count(self, function: BenchmarkFunction) -> Iterator[EquallyExecutedCodeRange]:
         """Yields the instructions of a function that were executed an unexpected number of times."""
         if _name_without_compiler_suffix(function.name) in (*self.params.free, _RUNNER):
             return

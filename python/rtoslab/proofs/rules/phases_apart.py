@@ -45,12 +45,12 @@ def judge_evidence(params: TickPhaseProofParameters, evidence: BenchmarkProofEvi
     demands = f"{SHARE:.0%} of the samples, of {ENOUGH} at most, begin at a distance of their own from their tick"
     if evidence.observed is None:
         return make_unjudged_proof_finding(params.rule, demands)
-    ids = evidence.benchmark.series_ids
+    ids = evidence.benchmark.latency_series_ids
     names = {ids.index(series): series for series in params.series if series in ids}
     distances: dict[str, list[int]] = {series: [] for series in names.values()}
     service = None
     if params.service is not None:
-        service = KernelService(evidence.kernel.facts_for_architecture(evidence.board.cpu), params.service)
+        service = KernelService(evidence.kernel.kernel_facts_for_architecture(evidence.board.cpu), params.service)
         distances[params.service] = []
     ticked: dict[int, int] = {}
     for step in observed_benchmark_steps_to_judge(evidence):

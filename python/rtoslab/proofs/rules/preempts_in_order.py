@@ -13,7 +13,7 @@ from rtoslab.proofs.evidence import (
 from rtoslab.results import BenchmarkProofFinding
 
 
-class PreemptsInOrderParameters(BenchmarkProofParameters):
+class WakeUpSwitchOrderProofParameters(BenchmarkProofParameters):
     """The parameters of the proof `preempts_in_order` in benchmark.toml. The proof checks that each wake-up switched
     at once to the next more urgent task."""
 
@@ -25,12 +25,12 @@ class PreemptsInOrderParameters(BenchmarkProofParameters):
     tolerance: int = 2
 
 
-def find_watched_services(params: PreemptsInOrderParameters) -> tuple[str, ...]:
+def find_watched_services(params: WakeUpSwitchOrderProofParameters) -> tuple[str, ...]:
     """Returns the kernel services whose calls the virtual board must record for this proof rule."""
     return (params.service, params.blocks)
 
 
-def judge_evidence(params: PreemptsInOrderParameters, evidence: BenchmarkProofEvidence) -> BenchmarkProofFinding:
+def judge_evidence(params: WakeUpSwitchOrderProofParameters, evidence: BenchmarkProofEvidence) -> BenchmarkProofFinding:
     """Checks that each wake-up switched at once to the next more urgent task, by the observed switches, their causes,
     and each task's counter."""
     demands = (
@@ -41,7 +41,7 @@ def judge_evidence(params: PreemptsInOrderParameters, evidence: BenchmarkProofEv
     problems: list[str] = []
     seen: list[str] = []
     for core in evidence.cores:
-        counts = evidence.metric_counters(core)
+        counts = evidence.task_counters_of_benchmark_result(core)
         switches = evidence.task_switch_counts_on_core(core)
         steps = []
         for below, above in zip(params.tasks, params.tasks[1:], strict=False):

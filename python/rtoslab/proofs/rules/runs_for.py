@@ -19,7 +19,7 @@ _PERIODS: Final = 3
 """A window of so many periods must show the task at work."""
 
 
-class RunsForParameters(BenchmarkProofParameters):
+class TaskWorkTimeProofParameters(BenchmarkProofParameters):
     """The parameters of the proof `runs_for` in benchmark.toml. The proof checks that each task works for its stated
     time (`work_N_us`) per job."""
 
@@ -31,7 +31,7 @@ class RunsForParameters(BenchmarkProofParameters):
     """The kernel's own work on top, in microseconds."""
 
 
-def judge_evidence(params: RunsForParameters, evidence: BenchmarkProofEvidence) -> BenchmarkProofFinding:
+def judge_evidence(params: TaskWorkTimeProofParameters, evidence: BenchmarkProofEvidence) -> BenchmarkProofFinding:
     """Checks that each task works for its stated time (`work_N_us`) per job, by the switches on core 0 and the task's
     calls."""
     stated = evidence.decoded.params
@@ -55,12 +55,12 @@ def judge_evidence(params: RunsForParameters, evidence: BenchmarkProofEvidence) 
     return make_judged_proof_finding(params.rule, demands, problems, seen)
 
 
-def _job_cycles_by_task(params: RunsForParameters, evidence: BenchmarkProofEvidence) -> dict[int, list[int]]:
+def _job_cycles_by_task(params: TaskWorkTimeProofParameters, evidence: BenchmarkProofEvidence) -> dict[int, list[int]]:
     """Returns the cycles that each task ran between two of its calls, by control block.
     The first job is left out, because it began before the window.
     """
     assert evidence.observed is not None
-    functions = evidence.kernel.facts_for_architecture(evidence.board.cpu).symbols.get(params.service, ())
+    functions = evidence.kernel.kernel_facts_for_architecture(evidence.board.cpu).symbols.get(params.service, ())
     ran: dict[int, int] = {}
     jobs: dict[int, list[int]] = {}
     since: tuple[int, int] | None = None

@@ -19,7 +19,7 @@ from rtoslab.results import (
     measuring_instrument_of_image,
     series_facts,
 )
-from rtoslab.targets import MeasuredCodeIntervals
+from rtoslab.targets import LatencyBenchmarkIntervals
 
 
 class CompleteSamplesProofParameters(BenchmarkProofParameters):
@@ -59,13 +59,13 @@ def judge_evidence(params: CompleteSamplesProofParameters, evidence: BenchmarkPr
 
 
 def _find_interval_and_sample_mismatches(
-    params: CompleteSamplesProofParameters, evidence: BenchmarkProofEvidence, intervals: MeasuredCodeIntervals
+    params: CompleteSamplesProofParameters, evidence: BenchmarkProofEvidence, intervals: LatencyBenchmarkIntervals
 ) -> list[str]:
     """Returns a sentence for each series whose observed intervals, samples reported to the runner, and sent samples do
     not match."""
     if intervals.kept is None:
         return []
-    problems = _find_dropped_samples(params, evidence, intervals.kept)
+    problems = _find_samples_dropped_by_image(params, evidence, intervals.kept)
     for number, facts in enumerate(series_facts(evidence.benchmark)):
         raw_values = [raw for series, raw in intervals.kept if series == number]
         seen = len(intervals.intervals_of_series(number))
@@ -83,12 +83,12 @@ def _find_interval_and_sample_mismatches(
     return problems
 
 
-def _find_dropped_samples(
+def _find_samples_dropped_by_image(
     params: CompleteSamplesProofParameters, evidence: BenchmarkProofEvidence, intervals: Sequence[tuple[int, int]]
 ) -> list[str]:
     """Returns a sentence if the image dropped samples: it went on for more than a round after each series had enough.
     `intervals` are the series and value of each sample that was reported to the runner."""
-    left = dict.fromkeys(range(1, len(evidence.benchmark.series_ids)), evidence.samples)
+    left = dict.fromkeys(range(1, len(evidence.benchmark.latency_series_ids)), evidence.samples)
     for at, (series, _) in enumerate(intervals):
         if series in left:
             left[series] -= 1
@@ -96,6 +96,6 @@ def _find_dropped_samples(
                 del left[series]
         if not left:
             more = len(intervals) - at - 1
-            edge = len(evidence.benchmark.series_ids) + int(evidence.decoded.params.get(params.held, 0))
+            edge = len(evidence.benchmark.latency_series_ids) + int(evidence.decoded.params.get(params.held, 0))
             return [f"the runner was told {more} samples when each series had its own"] if more > edge else []
     return []

@@ -11,7 +11,7 @@ import numpy as np
 
 from rtoslab.proofs.draws import (
     LEAST_AGREEMENT,
-    best_agreement_with_draws,
+    best_correlation_with_random_draws,
     is_access_count_plausible,
     random_percentages_from_state,
 )
@@ -74,7 +74,7 @@ def judge_evidence(params: StressShareParameters, evidence: BenchmarkProofEviden
             )
             gaps = _code_cycles_between_service_calls(evidence, core, params.service)
             drawn = [number < required for number in islice(random_percentages_from_state(state), draws)]
-            agreement = best_agreement_with_draws(gaps, np.diff(np.flatnonzero(drawn)).astype(np.float64))
+            agreement = best_correlation_with_random_draws(gaps, np.diff(np.flatnonzero(drawn)).astype(np.float64))
             if agreement is not None:
                 text += f", gaps that agree with the draws by {agreement:.2f}"
                 good = good and agreement >= LEAST_AGREEMENT
@@ -87,8 +87,8 @@ def _code_cycles_between_service_calls(evidence: BenchmarkProofEvidence, core: i
     known without a break. Empty without probes."""
     if evidence.observed is None:
         return []
-    called = KernelService(evidence.kernel.facts_for_architecture(evidence.board.cpu), service)
-    others = evidence.benchmark_runner_tasks()
+    called = KernelService(evidence.kernel.kernel_facts_for_architecture(evidence.board.cpu), service)
+    others = evidence.control_blocks_of_runner_tasks()
     cycles = [
         step.own_cycles
         for step in observed_benchmark_steps_to_judge(evidence)

@@ -37,7 +37,7 @@ def judge_evidence(params: TaskSwitchProofParameters, evidence: BenchmarkProofEv
     seen: list[str] = []
     into = evidence.switch_counts_by_task_and_core()
     for home in evidence.metric_cores:
-        counts = evidence.metric_counters(home)
+        counts = evidence.task_counters_of_benchmark_result(home)
         for index in params.tasks:
             count, switched = counts.get(index, 0), sum(into[evidence.task_handle(home, index)].values())
             text = f"task {index} of core {home}: {switched} for {count}"

@@ -46,7 +46,7 @@ def judge_evidence(params: SwitchesInSampleProofParameters, evidence: BenchmarkP
         wrong = [
             interval.switches
             for interval in samples
-            if not required.is_event_count_accepted(evidence, interval.switches, extra * interval.ticks)
+            if not required.is_event_count_as_expected(evidence, interval.switches, extra * interval.ticks)
         ]
         if wrong:
             text = f"{name}: {len(wrong)} of {len(samples)} samples have another number, the first {wrong[0]}"

@@ -31,9 +31,9 @@ def judge_evidence(params: TimersArmedParameters, evidence: BenchmarkProofEviden
     demands = f"{required} further timers are armed in the whole window"
     if evidence.observed is None:
         return make_unjudged_proof_finding(params.rule, demands)
-    kernel = evidence.kernel.facts_for_architecture(evidence.board.cpu)
+    kernel = evidence.kernel.kernel_facts_for_architecture(evidence.board.cpu)
     used = {
-        (step.first, step.second)[kernel.index_of_observed_argument(service, "object")]
+        (step.first, step.second)[kernel.index_of_service_call_argument(service, "object")]
         for service in _SERVICES
         for step in observed_benchmark_steps_to_judge(evidence)
         if step.kind == CALL and KernelService(kernel, service).is_call_of_kernel_service(step)

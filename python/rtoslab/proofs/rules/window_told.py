@@ -19,13 +19,15 @@ _EDGE_CYCLES = 1000
 `board_slowdown_over_pico` expects. More where it is slower."""
 
 
-class WindowToldParameters(BenchmarkProofParameters):
+class MeasurementWindowTimeProofParameters(BenchmarkProofParameters):
     """The proof `window_told`, which has no parameters in benchmark.toml. It checks that the image's time stamps of
     the window are as far apart as the cycles for which the board saw it open, and that it counted what its tasks did.
     It holds for every benchmark."""
 
 
-def judge_evidence(params: WindowToldParameters, evidence: BenchmarkProofEvidence) -> BenchmarkProofFinding:
+def judge_evidence(
+    params: MeasurementWindowTimeProofParameters, evidence: BenchmarkProofEvidence
+) -> BenchmarkProofFinding:
     """Checks that the image's time stamps of the window are as far apart as the cycles for which the board saw it
     open, and that its counts are those in memory."""
     demands = "the stamps of the window are as far apart as the board saw the window open"

@@ -15,12 +15,14 @@ _LEAST_PERCENT = 98.0
 """The kernels open their windows on ticks of their own, which may be a tick apart."""
 
 
-class WindowsOverlapParameters(BenchmarkProofParameters):
+class MeasurementWindowOverlapProofParameters(BenchmarkProofParameters):
     """The proof `windows_overlap`, which has no parameters in benchmark.toml. It checks that the measurement windows
     of two kernels on two cores were open at the same time. It holds for every benchmark."""
 
 
-def judge_evidence(params: WindowsOverlapParameters, evidence: BenchmarkProofEvidence) -> BenchmarkProofFinding:
+def judge_evidence(
+    params: MeasurementWindowOverlapProofParameters, evidence: BenchmarkProofEvidence
+) -> BenchmarkProofFinding:
     """Checks that the measurement windows of two kernels on two cores were open at the same time, by the stamps of both
     images."""
     demands = f"the other core's window was open for {_LEAST_PERCENT:g} % of this one or longer"

@@ -14,7 +14,7 @@ from rtoslab.analyses import (
     code_placement_number_text,
     counts_per_second_of_point,
     cycle_use_of_cores,
-    join_points_over_placements,
+    group_points_over_code_placements,
     latencies_of_point,
     measurement_id_without_code_placement,
     spinlock_costs,
@@ -66,7 +66,7 @@ def render_report(document: ReportDocument) -> str:
         else:
             reason = result.message if isinstance(result, FailedMeasurement) else result.reason
             table.writerow(map(escape_csv_cell, (*front, "", "", "", "", reason, "")))
-    for placed in join_points_over_placements(document.list_measured_points):
+    for placed in group_points_over_code_placements(document.list_measured_points):
         if len(placed.placements) > 1:
             for values in _code_placement_range_rows(placed):
                 table.writerow(map(escape_csv_cell, values))

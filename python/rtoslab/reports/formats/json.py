@@ -10,8 +10,8 @@ from rtoslab.analyses import (
     MeasuredPointInCodePlacements,
     counts_per_second_of_point,
     cycle_use_of_cores,
+    group_points_over_code_placements,
     histogram_of_samples,
-    join_points_over_placements,
     latencies_of_point,
     multicore_throughput_gains,
 )
@@ -21,7 +21,7 @@ from rtoslab.results import MeasuredPoint
 SUFFIX = "json"
 
 
-def _derived_values_of_throughput_point(point: MeasuredPoint) -> dict[str, Any]:
+def _derive_throughput_values_of_point(point: MeasuredPoint) -> dict[str, Any]:
     """Returns the figures derived from a point that counts: throughput, cycles per count and their like, by name."""
     rate = counts_per_second_of_point(point)
     return {
@@ -64,10 +64,10 @@ def render_report(document: ReportDocument) -> str:
             entry["derived"] = (
                 _latency_statistics_as_json(stored.result)
                 if stored.result.has_latency_samples
-                else _derived_values_of_throughput_point(stored.result)
+                else _derive_throughput_values_of_point(stored.result)
             )
         points.append(entry)
-    placed = join_points_over_placements(document.list_measured_points)
+    placed = group_points_over_code_placements(document.list_measured_points)
     whole = {
         "title": document.title,
         "summary": document.summary,

@@ -7,8 +7,8 @@ from rtoslab.analyses import CodePlacementLookup
 from rtoslab.base import count_with_noun
 from rtoslab.reports.sections.rivals import (
     do_speeds_depend_on_code_placement,
-    figure_sentences,
     kernel_comparison_paragraphs,
+    kernel_speed_sentences,
 )
 from rtoslab.reports.sections.second_core import second_core_sentences
 from rtoslab.reports.sections.speed_figures import KernelSpeed
@@ -45,7 +45,7 @@ def fastest_kernels_section(figures: Sequence[KernelSpeed], places: CodePlacemen
     if prose and do_speeds_depend_on_code_placement(figures):
         prose.append(_PLACEMENT)
     if not prose:
-        prose = figure_sentences(figures)
+        prose = kernel_speed_sentences(figures)
     return ReportSection(ID, "The answer", prose, _kernel_speed_charts(figures), leads=True)
 
 
@@ -71,7 +71,7 @@ def _kernel_speed_chart(figures: Sequence[KernelSpeed], board: str) -> ChartData
             "x": figure.test.panel_heading,
             "series": _without_board_name(figure.point.point.board, figure.series) if board else figure.series,
             "y": figure.figure.median,
-            "text": _speed_as_bar_text(figure),
+            "text": _kernel_speed_bar_label_text(figure),
             "kernel": figure.point.point.kernel,
             "board": figure.point.point.board,
             **chart_range_ends(figure.figure),
@@ -100,7 +100,7 @@ def _without_board_name(board: str, series: str) -> str:
     return ", ".join(part for part in series.split(", ") if part != board)
 
 
-def _speed_as_bar_text(figure: KernelSpeed) -> str:
+def _kernel_speed_bar_label_text(figure: KernelSpeed) -> str:
     """Returns a figure as a short text for its bar: whole cycles, or a rate such as `1.23M`."""
     value = figure.figure.median
     if not figure.is_rate:

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from rtoslab.analyses import CYCLE_PARTS, VISIBLE_PART, cycle_use_of_cores, functions_with_most_cycles, spinlock_costs
 from rtoslab.reports.sections.naming import (
-    chart_row_kernel_and_board,
-    label_points_with_test_and_series,
-    without_repeated_seeds,
+    kernel_and_board_chart_entries,
+    label_points_with_benchmark_and_series,
+    remove_points_with_repeated_seeds,
 )
 from rtoslab.reports.table import ChartData, ReportSection, TableData
 from rtoslab.results import MeasuredPoint
@@ -21,7 +21,7 @@ def core_cycles_report_section(points: Sequence[MeasuredPoint]) -> ReportSection
     board."""
     rows = [
         [test, series, str(share.core), *(_percent_text(share.parts[part] / share.cycles) for part in CYCLE_PARTS)]
-        for test, series, point in label_points_with_test_and_series(points)
+        for test, series, point in label_points_with_benchmark_and_series(points)
         for share in cycle_use_of_cores(point)
     ]
     if not rows:
@@ -45,7 +45,7 @@ def _percent_text(value: float) -> str:
 
 def _cycles_chart(points: Sequence[MeasuredPoint]) -> ChartData:
     """Returns the chart of what each core used its cycles for."""
-    charted = without_repeated_seeds(points)
+    charted = remove_points_with_repeated_seeds(points)
     data = [
         {
             "row": f"{series}, core {share.core}" if point.point.cores > 1 else series,
@@ -53,9 +53,9 @@ def _cycles_chart(points: Sequence[MeasuredPoint]) -> ChartData:
             "order": CYCLE_PARTS.index(part),
             "share": share.parts[part] / share.cycles,
             "test": point.point.title,
-            **chart_row_kernel_and_board(point.point),
+            **kernel_and_board_chart_entries(point.point),
         }
-        for _, series, point in label_points_with_test_and_series(charted)
+        for _, series, point in label_points_with_benchmark_and_series(charted)
         for share in cycle_use_of_cores(point)
         for part in CYCLE_PARTS
     ]
@@ -68,7 +68,7 @@ def spinlocks_report_section(points: Sequence[MeasuredPoint]) -> ReportSection |
     """Returns the report section on the kernel's spinlocks: how often each core took and waited for each. None without
     any."""
     rows = []
-    for test, series, point in label_points_with_test_and_series(points):
+    for test, series, point in label_points_with_benchmark_and_series(points):
         for cost in spinlock_costs(point):
             use = cost.use
             rows.append(
@@ -109,7 +109,7 @@ def kernel_functions_report_section(points: Sequence[MeasuredPoint]) -> ReportSe
     """Returns the report section on the kernel functions that take the most cycles in each test. None if no cycles were
     counted."""
     rows, leading = [], []
-    for test, series, point in label_points_with_test_and_series(points):
+    for test, series, point in label_points_with_benchmark_and_series(points):
         total = sum(core.cycles for core in point.virtual.cores) if point.virtual else 0
         counts = sum(share.counts for share in cycle_use_of_cores(point))
         functions = [

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from rtoslab.analyses import cores_and_pinning_text, empty_measurement_overheads, measurement_window_lengths
-from rtoslab.reports.sections.naming import label_points_with_test_and_series, short_test_title
+from rtoslab.reports.sections.naming import label_points_with_benchmark_and_series, short_test_title
 from rtoslab.reports.table import ReportSection, TableData
 from rtoslab.results import FailedMeasurement, MeasuredPoint
 
@@ -17,7 +17,7 @@ def measurement_proofs_report_section(
     points: Sequence[MeasuredPoint], failed: Sequence[FailedMeasurement]
 ) -> ReportSection | None:
     """Returns the report section with every proof: what it demands and what was seen. None without proofs."""
-    measured = label_points_with_test_and_series(points)
+    measured = label_points_with_benchmark_and_series(points)
     rows = [
         [test, series, proof.rule, proof.demands, proof.saw, proof.verdict.value]
         for test, series, point in measured
@@ -57,7 +57,7 @@ def measuring_costs_section(points: Sequence[MeasuredPoint]) -> ReportSection | 
     """Returns the report section on the cost of measuring itself: empty loops and the effect of probes. None if it was
     not measured."""
     rulers, effects = [], []
-    for test, series, point in label_points_with_test_and_series(points):
+    for test, series, point in label_points_with_benchmark_and_series(points):
         rulers += [
             [
                 test,

@@ -18,7 +18,7 @@ from rtoslab.analyses import (
     point_id_without_instrument,
 )
 from rtoslab.catalogue import INSTRUMENTS
-from rtoslab.reports.sections.naming import MIDDLE_NOTE, chart_row_kernel_and_board, record_fields_identifying_point
+from rtoslab.reports.sections.naming import MIDDLE_NOTE, kernel_and_board_chart_entries, record_fields_identifying_point
 from rtoslab.reports.table import (
     ChartData,
     Record,
@@ -106,7 +106,7 @@ def instrument_comparison_report_section(
             pair.title,
             name,
             *(_median_with_range_text(pair.by_instrument.get(one), places) for one in INSTRUMENTS),
-            *(_remaining_cost_text(pair.by_instrument.get(one), places) for one in ("counter", "pin")),
+            *(_instrument_overhead_remainder_text(pair.by_instrument.get(one), places) for one in ("counter", "pin")),
             *(
                 _probe_effect_text(pair.by_instrument.get(one), pair.by_instrument.get("probe"), places)
                 for one in ("counter", "pin")
@@ -138,7 +138,7 @@ def _median_with_range_text(latency: MeasuredLatencySeries | None, places: CodeP
     )
 
 
-def _remaining_cost_text(latency: MeasuredLatencySeries | None, places: CodePlacementLookup) -> str:
+def _instrument_overhead_remainder_text(latency: MeasuredLatencySeries | None, places: CodePlacementLookup) -> str:
     """Returns, as text, which part of an instrument's cost remains after the empty interval is subtracted. A dash if
     unknown."""
     if latency is None or latency.remaining_instrument_overhead_cycles is None:
@@ -171,7 +171,7 @@ def _instrument_costs_table(points: Sequence[MeasuredPoint], places: CodePlaceme
             pair.point.point.title,
             name or "-",
             pair.point.instrument,
-            *(_empty_interval_text(pair.point, name, places) for name in ("minimum", "median", "maximum")),
+            *(_empty_interval_statistic_text(pair.point, name, places) for name in ("minimum", "median", "maximum")),
             str(pair.spread.maximum_at),
         ]
         for pair, name in zip(costs, names, strict=True)
@@ -184,7 +184,7 @@ def _instrument_costs_table(points: Sequence[MeasuredPoint], places: CodePlaceme
     return TableData("Cost of the instruments, cycles", columns, rows, note)
 
 
-def _empty_interval_text(point: MeasuredPoint, name: str, places: CodePlacementLookup) -> str:
+def _empty_interval_statistic_text(point: MeasuredPoint, name: str, places: CodePlacementLookup) -> str:
     """Returns a statistic of the empty interval in a point's image, with its range over placements, as text. `name`:
     such as `median`."""
     band = places.range_of_measured_values(
@@ -260,7 +260,7 @@ def _latency_charts(
                 "low": one.low,
                 "high": one.high,
                 "count": one.count,
-                **chart_row_kernel_and_board(item.point),
+                **kernel_and_board_chart_entries(item.point),
             }
             for item, name in mine
             for one in histogram_of_samples(
@@ -282,7 +282,7 @@ def _latency_ranges_chart(compared: Sequence[tuple[SeriesByInstrument, str]], mi
             "y": item.latency_by_least_intrusive_instrument.spread.median,
             "low": item.latency_by_least_intrusive_instrument.spread.minimum,
             "high": item.latency_by_least_intrusive_instrument.spread.maximum,
-            **chart_row_kernel_and_board(item.point),
+            **kernel_and_board_chart_entries(item.point),
         }
         for item, name in compared
     ]

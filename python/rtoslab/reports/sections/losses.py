@@ -12,7 +12,7 @@ from rtoslab.analyses import (
     multicore_performance_losses,
 )
 from rtoslab.base import count_with_noun
-from rtoslab.reports.sections.naming import chart_row_kernel_and_board, short_test_title
+from rtoslab.reports.sections.naming import kernel_and_board_chart_entries, short_test_title
 from rtoslab.reports.sections.second_core import limiting_lock_sentences
 from rtoslab.reports.sections.speed_figures import KernelSpeed
 from rtoslab.reports.table import ChartData, ReportSection, TableData
@@ -46,7 +46,7 @@ def multicore_losses_report_section(
         "losses",
         "What more cores cost a single operation",
         (_PROSE, *limiting_lock_sentences(figures)),
-        (_cycles_per_count_chart(losses_, names),),
+        (_cycles_per_benchmark_count_chart(losses_, names),),
         (_additional_cycles_table(losses_, names), _critical_sections_table(losses_, names)),
     )
 
@@ -56,7 +56,7 @@ def _short_test_name_of_loss(loss: MulticorePerformanceLoss) -> str:
     return short_test_title(loss.gain.many_cores.point.point)
 
 
-def _cycles_per_count_chart(losses_: Sequence[MulticorePerformanceLoss], names: Sequence[str]) -> ChartData:
+def _cycles_per_benchmark_count_chart(losses_: Sequence[MulticorePerformanceLoss], names: Sequence[str]) -> ChartData:
     """Returns the chart of the cycles that one count takes, by what they were used for, on one core and on several."""
     rows = []
     for loss, name in zip(losses_, names, strict=True):
@@ -67,7 +67,7 @@ def _cycles_per_count_chart(losses_: Sequence[MulticorePerformanceLoss], names: 
             rows += [
                 {
                     "test": loss.gain.title,
-                    **chart_row_kernel_and_board(loss.gain.many_cores.point.point),
+                    **kernel_and_board_chart_entries(loss.gain.many_cores.point.point),
                     "row": row,
                     "part": part,
                     "order": CYCLE_PARTS.index(part),
@@ -94,7 +94,10 @@ def _additional_cycles_table(losses_: Sequence[MulticorePerformanceLoss], names:
     used = [
         part
         for part in CYCLE_PARTS
-        if any(abs(item.extra_cycles_by_cause[part]) >= VISIBLE_PART * item.many_cores.total_cycles for item in losses_)
+        if any(
+            abs(item.multicore_extra_cycles_by_cause[part]) >= VISIBLE_PART * item.many_cores.total_cycles
+            for item in losses_
+        )
     ]
     rows = [
         [
@@ -103,7 +106,7 @@ def _additional_cycles_table(losses_: Sequence[MulticorePerformanceLoss], names:
             f"{loss.one_core.total_cycles:,.1f}",
             f"{loss.many_cores.total_cycles:,.1f}",
         ]
-        + [f"{round(loss.extra_cycles_by_cause[part], 1) + 0.0:+,.1f}" for part in used]
+        + [f"{round(loss.multicore_extra_cycles_by_cause[part], 1) + 0.0:+,.1f}" for part in used]
         for loss, name in zip(losses_, names, strict=True)
     ]
     columns = ("test", "run with", ">cycles per count, 1 core", ">with all", *(f">{part}" for part in used))

@@ -5,7 +5,7 @@ from operator import attrgetter
 from typing import Any, Final
 
 from rtoslab.analyses import CodePlacementLookup, CodePlacementValueRange, distinct_point_names, most_fragmented_heap
-from rtoslab.reports.sections.naming import chart_row_kernel_and_board, label_points_with_test_and_series
+from rtoslab.reports.sections.naming import kernel_and_board_chart_entries, label_points_with_benchmark_and_series
 from rtoslab.reports.sections.speed_figures import remove_benchmark_parameters_from_point
 from rtoslab.reports.table import ChartData, ReportSection, TableData, chart_range_ends, measured_value_with_range_text
 from rtoslab.results import MeasuredPoint, StackUse
@@ -16,7 +16,7 @@ _PIECES: Final = tuple(map(attrgetter, ("live_bytes", "free_bytes", "largest_fre
 def memory_use_report_section(points: Sequence[MeasuredPoint], places: CodePlacementLookup) -> ReportSection | None:
     """Returns the report section on the use of heap and stacks. None if nothing was measured."""
     rows, stacks, pieces = [], [], []
-    for test, series, point in label_points_with_test_and_series(points):
+    for test, series, point in label_points_with_benchmark_and_series(points):
         if point.heap:
             peak = places.range_of_measured_values(point, lambda item: item.heap.peak_bytes if item.heap else 0)
             rows.append(
@@ -92,7 +92,7 @@ def _heap_charts(points: Sequence[MeasuredPoint], places: CodePlacementLookup) -
             if known is None or known["bytes"] < peak.median:
                 marks[pair.point.title, series] = {
                     **mark,
-                    **chart_row_kernel_and_board(pair.point),
+                    **kernel_and_board_chart_entries(pair.point),
                     **chart_range_ends(peak),
                 }
     caption = "Highest use of the kernel's heap in bytes, by test. For a test with several variants, the largest."

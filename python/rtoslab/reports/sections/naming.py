@@ -19,7 +19,7 @@ def add_median_placement_note(section: ReportSection) -> ReportSection:
     return replace(section, prose=(*section.prose, MIDDLE_NOTE))
 
 
-def label_points_with_test_and_series(points: Sequence[MeasuredPoint]) -> list[tuple[str, str, MeasuredPoint]]:
+def label_points_with_benchmark_and_series(points: Sequence[MeasuredPoint]) -> list[tuple[str, str, MeasuredPoint]]:
     """Returns for each point the short name of its test, the name of its series (kernel, board, configuration), and the
     point."""
     names = distinct_point_names([point.point for point in points])
@@ -47,7 +47,7 @@ def short_test_title(point: PointId) -> str:
     return point.title if short == point.benchmark else short
 
 
-def chart_row_kernel_and_board(point: PointId) -> dict[str, str]:
+def kernel_and_board_chart_entries(point: PointId) -> dict[str, str]:
     """Returns the entries `kernel` and `board` of a chart's row."""
     return {"kernel": point.kernel, "board": point.board}
 
@@ -65,7 +65,7 @@ def record_fields_identifying_point(point: PointId) -> dict[str, str | int]:
     }
 
 
-def without_repeated_seeds(points: Sequence[MeasuredPoint]) -> list[MeasuredPoint]:
+def remove_points_with_repeated_seeds(points: Sequence[MeasuredPoint]) -> list[MeasuredPoint]:
     """Returns the points without those that differ from an earlier one only in the random seed.
     Charts show no others.
     """

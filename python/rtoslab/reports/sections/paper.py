@@ -7,7 +7,7 @@ from rtoslab.catalogue import MeasurementSuite, PaperFolder
 from rtoslab.reports.table import ReportSection, TableData
 
 
-def paper_section(
+def paper_comparison_report_section(
     points: Sequence[MeasuredPointInCodePlacements], suite: MeasurementSuite | None, paper: PaperFolder | None
 ) -> ReportSection | None:
     """Returns the report section that compares the paper's statements with this run. None if this run can judge none of

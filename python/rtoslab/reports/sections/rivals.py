@@ -10,7 +10,12 @@ from typing import Final
 from rtoslab.analyses import MeasuredValueRatio
 from rtoslab.base import count_with_noun
 from rtoslab.reports.sections.speed_figures import KernelSpeed, ReadableTestName
-from rtoslab.reports.sections.wording import MOST_LISTED, core_count_in_words, join_in_sentence, speed_ratio_in_words
+from rtoslab.reports.sections.wording import (
+    MOST_LISTED,
+    core_count_in_words,
+    join_items_for_sentence,
+    speed_ratio_in_words,
+)
 
 SAME_WITHIN: Final = 0.001
 """Two figures that differ by a smaller part are called alike."""
@@ -22,7 +27,7 @@ _PARAGRAPHS: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
-class ComparisonConditions:
+class KernelComparisonConditions:
     """The conditions that two kernels' figures must share to be compared: board, number of cores, configuration."""
 
     board: str
@@ -30,7 +35,7 @@ class ComparisonConditions:
     conditions: str
     is_rate: bool
 
-    def conditions_as_sentence_start(self, scopes: Sequence["ComparisonConditions"], *more: str) -> str:
+    def conditions_as_sentence_start(self, scopes: Sequence["KernelComparisonConditions"], *more: str) -> str:
         """Returns the beginning of a sentence, such as `On the Raspberry Pi Pico, one core: `. It names only what
         differs between `scopes`.
 
@@ -46,14 +51,16 @@ class ComparisonConditions:
         return f"{text[0].upper()}{text[1:]}: " if text else ""
 
 
-def group_kernel_speeds_by_conditions(figures: Sequence[KernelSpeed]) -> dict[ComparisonConditions, list[KernelSpeed]]:
+def group_kernel_speeds_by_conditions(
+    figures: Sequence[KernelSpeed],
+) -> dict[KernelComparisonConditions, list[KernelSpeed]]:
     """Groups figures by the conditions under which they were measured.
     On each board, the smallest number of cores comes first.
     """
-    scopes: dict[ComparisonConditions, list[KernelSpeed]] = {}
+    scopes: dict[KernelComparisonConditions, list[KernelSpeed]] = {}
     for figure in figures:
         scopes.setdefault(
-            ComparisonConditions(figure.board, figure.cores, figure.conditions, figure.is_rate), []
+            KernelComparisonConditions(figure.board, figure.cores, figure.conditions, figure.is_rate), []
         ).append(figure)
     boards = list(dict.fromkeys(figure.board for figure in figures))
     return {
@@ -91,7 +98,7 @@ def do_speeds_depend_on_code_placement(figures: Sequence[KernelSpeed]) -> bool:
     return any(not figure.figure.is_known for figure in figures)
 
 
-def figure_sentences(figures: Sequence[KernelSpeed]) -> list[str]:
+def kernel_speed_sentences(figures: Sequence[KernelSpeed]) -> list[str]:
     """Returns a sentence with the figures under each condition, for runs in which there is nothing to compare."""
     scopes = group_kernel_speeds_by_conditions(figures)
     return [
@@ -105,7 +112,7 @@ def _kernel_speeds_sentence(figures: Sequence[KernelSpeed]) -> str:
     kernel, verb, to = figures[0].kernel, *(("reaches", "at") if figures[0].is_rate else ("takes", "for"))
     if len(figures) <= MOST_LISTED:
         parts = [f"{figure.text_with_unit} {to} {figure.test.with_figure()}" for figure in figures]
-        return f"{kernel} {verb} {join_in_sentence(parts)}."
+        return f"{kernel} {verb} {join_items_for_sentence(parts)}."
     ordered = sorted(figures, key=lambda figure: figure.figure.median)
     ends = " to ".join(
         f"{speed_figure.text_with_unit} {to} {speed_figure.test.with_figure()}"
@@ -136,7 +143,7 @@ def _kernel_comparison_sentences(figures: Sequence[KernelSpeed]) -> str:
     for test, mine in shared.items():
         first, second, last = _fastest_second_and_slowest_kernel(mine)
         ratio = first.speed_ratio_against(second)
-        if differs_negligibly(ratio):
+        if is_ratio_difference_negligible(ratio):
             alike.setdefault(
                 f"{_equally_fast_kernels_text(first, second, kernels)} are within 0.1 % of each other", []
             ).append(test)
@@ -149,16 +156,19 @@ def _kernel_comparison_sentences(figures: Sequence[KernelSpeed]) -> str:
                 (ratio.value, test.with_figure(*_lead_of_fastest_kernel_texts(ratio, first, second, last, kernels)))
             )
     parts = [
-        _fastest_in_tests_text(kernel, ahead[kernel], kernels, len(shared)) for kernel in kernels if kernel in ahead
+        _faster_kernel_in_tests_clause(kernel, ahead[kernel], kernels, len(shared))
+        for kernel in kernels
+        if kernel in ahead
     ]
     sentences = [f"{part}." for part in parts]
     sentences += [
-        f"At {join_in_sentence([name.with_figure() for name in names])}, {words}." for words, names in alike.items()
+        f"At {join_items_for_sentence([name.with_figure() for name in names])}, {words}."
+        for words, names in alike.items()
     ]
     return " ".join([*sentences, *_sentences_on_missing_test_values(kernels, tests)])
 
 
-def differs_negligibly(ratio: MeasuredValueRatio) -> bool:
+def is_ratio_difference_negligible(ratio: MeasuredValueRatio) -> bool:
     """Whether two figures differ by less than SAME_WITHIN in every placement."""
     return max(abs(value - 1) for value in (ratio.value, ratio.smallest, ratio.largest)) < SAME_WITHIN
 
@@ -204,14 +214,16 @@ def _append_than_or_as_to_comparison(comparison: str) -> str:
     return f"{comparison} as" if comparison.endswith("as fast") else f"{comparison} than"
 
 
-def _fastest_in_tests_text(kernel: str, items: Sequence[tuple[float, str]], kernels: Sequence[str], tests: int) -> str:
+def _faster_kernel_in_tests_clause(
+    kernel: str, items: Sequence[tuple[float, str]], kernels: Sequence[str], tests: int
+) -> str:
     """Returns a clause such as `FreeRTOS is faster than NuttX in 3 of 5 tests: …`. `items`: leads with their texts,
     sorted here, the largest first."""
     ordered = [text for _, text in sorted(items, key=lambda item: -item[0])]
     others = [entry for entry in kernels if entry != kernel]
     rank = f"faster than {others[0]}" if len(others) == 1 else "the fastest"
     share = f" in {len(items)} of {count_with_noun(tests, 'test')}" if tests > 1 else ""
-    return f"{kernel} is {rank}{share}: {join_in_sentence(ordered)}"
+    return f"{kernel} is {rank}{share}: {join_items_for_sentence(ordered)}"
 
 
 def _sentences_on_missing_test_values(
@@ -222,4 +234,6 @@ def _sentences_on_missing_test_values(
         kernel: [test.with_figure() for test, mine in tests.items() if kernel not in {figure.kernel for figure in mine}]
         for kernel in kernels
     }
-    return [f"{kernel} has no figure for {join_in_sentence(names)}." for kernel, names in lacking.items() if names]
+    return [
+        f"{kernel} has no figure for {join_items_for_sentence(names)}." for kernel, names in lacking.items() if names
+    ]

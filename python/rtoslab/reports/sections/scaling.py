@@ -8,7 +8,7 @@ from rtoslab.analyses import (
     distinct_point_names,
     multicore_throughput_gains,
 )
-from rtoslab.reports.sections.naming import chart_row_kernel_and_board
+from rtoslab.reports.sections.naming import kernel_and_board_chart_entries
 from rtoslab.reports.sections.speed_figures import remove_benchmark_parameters_from_point
 from rtoslab.reports.table import ChartData, ReportSection, TableData, chart_range_ends, measured_value_with_range_text
 from rtoslab.results import MeasuredPoint
@@ -60,7 +60,7 @@ def core_scaling_report_section(points: Sequence[MeasuredPoint], places: CodePla
         rows.append([item.title, series, *rates, parts, measured_value_with_range_text(evenness, "{:.3f}".format)])
         percent = gain.divide_ratio_by_number(item.cores / 100)
         mark = {"x": item.title, "series": series, "y": percent.value, "text": f"{percent.value:.0f}"}
-        marks.append({**mark, **chart_row_kernel_and_board(point.point), **chart_range_ends(percent)})
+        marks.append({**mark, **kernel_and_board_chart_entries(point.point), **chart_range_ends(percent)})
     columns = (
         "access pattern",
         "objects",

@@ -14,12 +14,12 @@ from rtoslab.analyses import (
 )
 from rtoslab.reports.sections.rivals import (
     IN_ONE_PLACEMENT,
-    differs_negligibly,
     do_speeds_depend_on_code_placement,
+    is_ratio_difference_negligible,
     is_within_code_placement_effect,
 )
 from rtoslab.reports.sections.speed_figures import KernelSpeed, ReadableTestName
-from rtoslab.reports.sections.wording import join_in_sentence, ratio_as_factor_text, spell_number
+from rtoslab.reports.sections.wording import join_items_for_sentence, ratio_as_factor_text, spell_number
 
 BOUND_PART: Final = 0.9
 """A lock held for this share of the window bounds the throughput."""
@@ -60,7 +60,7 @@ def second_core_sentences(figures: Sequence[KernelSpeed], places: CodePlacementL
         key = (many.kernel, many.board, many.cores, many.conditions)
         groups.setdefault(key, []).append(_SingleAndMulticoreTest(many.test, many, gain, ratio))
     explained = {id(loss.gain.many_cores.point): loss for loss in multicore_performance_losses(points)}
-    heads = _sentence_subjects(list(groups))
+    heads = _kernel_sentence_subjects_by_key(list(groups))
     return [
         " ".join(
             filter(
@@ -68,7 +68,7 @@ def second_core_sentences(figures: Sequence[KernelSpeed], places: CodePlacementL
                 (
                     _multicore_gain_sentence(heads[key], key[2], pairs),
                     _throughput_loss_causes_sentence(pairs, explained),
-                    _extra_heap_sentence(pairs, places),
+                    _multicore_extra_heap_use_sentence(pairs, places),
                 ),
             )
         )
@@ -76,7 +76,7 @@ def second_core_sentences(figures: Sequence[KernelSpeed], places: CodePlacementL
     ]
 
 
-def _sentence_subjects(keys: Sequence[tuple[str, str, int, str]]) -> dict[tuple[str, str, int, str], str]:
+def _kernel_sentence_subjects_by_key(keys: Sequence[tuple[str, str, int, str]]) -> dict[tuple[str, str, int, str], str]:
     """Returns the subject of the sentences for each key: the kernel, with board and configuration where these
     differ."""
     several_boards = len({board for _, board, _, _ in keys}) > 1
@@ -100,11 +100,11 @@ def _multicore_gain_sentence(head: str, cores: int, pairs: Sequence[_SingleAndMu
         "lowers": lambda ratio: ratio.value < 1 and not is_within_code_placement_effect(ratio),
     }
     parts: list[str] = []
-    unequal = [pair for pair in pairs if not differs_negligibly(pair.ratio)]
+    unequal = [pair for pair in pairs if not is_ratio_difference_negligible(pair.ratio)]
     for verb, holds in verbs.items():
         mine = sorted((item for item in unequal if holds(item.ratio)), key=lambda item: -abs(item.ratio.value - 1))
         if mine:
-            names = join_in_sentence([item.name.with_figure(ratio_as_factor_text(item.ratio)) for item in mine])
+            names = join_items_for_sentence([item.name.with_figure(ratio_as_factor_text(item.ratio)) for item in mine])
             whose = "it" if parts else f"the total throughput of {head}"
             parts.append(f"{verb if cores == 2 else verb.removesuffix('s')} {whose} at {names}")
     placed = [
@@ -115,11 +115,13 @@ def _multicore_gain_sentence(head: str, cores: int, pairs: Sequence[_SingleAndMu
     if placed:
         verb = "changes" if cores == 2 else "change"
         whose = "it" if parts else f"the total throughput of {head}"
-        parts.append(f"{verb} {whose} at {join_in_sentence(placed)} by no more than the placement of the code does")
-    same = [pair.name.with_figure() for pair in pairs if differs_negligibly(pair.ratio)]
+        parts.append(
+            f"{verb} {whose} at {join_items_for_sentence(placed)} by no more than the placement of the code does"
+        )
+    same = [pair.name.with_figure() for pair in pairs if is_ratio_difference_negligible(pair.ratio)]
     if same:
         whose = "it" if parts else f"the total throughput of {head}"
-        parts.append(f"{'leaves' if cores == 2 else 'leave'} {whose} as it was at {join_in_sentence(same)}")
+        parts.append(f"{'leaves' if cores == 2 else 'leave'} {whose} as it was at {join_items_for_sentence(same)}")
     placement_note = (
         f", {IN_ONE_PLACEMENT}" if do_speeds_depend_on_code_placement([pair.figure for pair in pairs]) else ""
     )
@@ -140,13 +142,15 @@ def _throughput_loss_causes_sentence(
     ]
     parts: list[str] = []
     for cause, words in _CAUSES.items():
-        shares = [max(0.0, loss.extra_cycles_by_cause[cause] / _extra_cycles_per_loop_pass(loss)) for loss in lost]
+        shares = [
+            max(0.0, loss.multicore_extra_cycles_by_cause[cause] / _extra_cycles_per_loop_pass(loss)) for loss in lost
+        ]
         if max(shares, default=0.0) >= _WORTH_SAYING:
             parts.append(f"{words} {'takes' if not parts else ''} {_percent_range_text(shares)}".replace("  ", " "))
     if not parts:
         return ""
     over = f" (each the range over these {spell_number(len(lost))} tests)" if len(lost) > 1 else ""
-    return f"Of the cycles that a count costs more where it loses, {join_in_sentence(parts)}{over}."
+    return f"Of the cycles that a count costs more where it loses, {join_items_for_sentence(parts)}{over}."
 
 
 def _extra_cycles_per_loop_pass(loss: MulticorePerformanceLoss) -> float:
@@ -181,10 +185,10 @@ def limiting_lock_sentences(figures: Sequence[KernelSpeed]) -> list[str]:
 
 def _join_distinct_test_names(tests: Sequence[ReadableTestName]) -> str:
     """Returns the tests' names as a list in a sentence, each test once."""
-    return join_in_sentence(list(dict.fromkeys(test.with_figure() for test in tests)))
+    return join_items_for_sentence(list(dict.fromkeys(test.with_figure() for test in tests)))
 
 
-def _extra_heap_sentence(pairs: Sequence[_SingleAndMulticoreTest], places: CodePlacementLookup) -> str:
+def _multicore_extra_heap_use_sentence(pairs: Sequence[_SingleAndMulticoreTest], places: CodePlacementLookup) -> str:
     """Returns the sentence on how much more heap several cores use at most. Empty if no test uses more."""
     grown = []
     for pair in pairs:

@@ -11,8 +11,8 @@ from rtoslab.analyses import (
 )
 from rtoslab.reports.sections.naming import (
     board_groups_with_table_titles,
-    chart_row_kernel_and_board,
-    label_points_with_test_and_series,
+    kernel_and_board_chart_entries,
+    label_points_with_benchmark_and_series,
     points_by_board,
     record_fields_identifying_point,
 )
@@ -42,7 +42,7 @@ def throughput_section(points: Sequence[MeasuredPoint], places: CodePlacementLoo
 def _throughput_table(title: str, points: Sequence[MeasuredPoint], places: CodePlacementLookup) -> TableData:
     """Returns the table of counts per second on one board."""
     rows = []
-    for _, series, point in label_points_with_test_and_series(points):
+    for _, series, point in label_points_with_benchmark_and_series(points):
         total = places.range_of_measured_values(point, lambda row: counts_per_second_of_point(row).total_hz)
         cycles = places.range_of_measured_values(point, lambda row: counts_per_second_of_point(row).cycles_per_count)
         fairness = places.range_of_measured_values(point, lambda row: counts_per_second_of_point(row).fairness)
@@ -132,7 +132,7 @@ def multicore_gain_section(points: Sequence[MeasuredPoint], places: CodePlacemen
             "test": item.title,
             "series": name,
             "cores": item.cores,
-            **chart_row_kernel_and_board(item.many_cores.point.point),
+            **kernel_and_board_chart_entries(item.many_cores.point.point),
         }
         data.append({**mark, "gain": gain.value, "text": f"{gain.value:.2f}", **chart_range_ends(gain)})
         rows.append(

@@ -110,7 +110,7 @@ def speed_figures(
             strict=True,
         )
     )
-    conditions = dict(zip(map(id, points), _conditions_texts(points), strict=True))
+    conditions = dict(zip(map(id, points), _configuration_difference_texts(points), strict=True))
     parameters = dict(zip(map(id, points), _parameter_texts(points), strict=True))
 
     def make_kernel_speed_of_point(
@@ -158,7 +158,7 @@ def remove_benchmark_parameters_from_point(point: PointId) -> PointId:
     return point.model_copy(update={"config": config, "window_ms": 0})
 
 
-def _conditions_texts(points: Sequence[MeasuredPoint]) -> list[str]:
+def _configuration_difference_texts(points: Sequence[MeasuredPoint]) -> list[str]:
     """Returns the configuration of each point as text, with only what differs between the points."""
     plain = [remove_benchmark_parameters_from_point(point.point) for point in points]
     alike = [

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from rtoslab.analyses import (
     SEED_PARAMETER,
     STRESS_PARAMETER,
-    RunsAtStressLevel,
+    StressLevelRunGroup,
     StressRun,
     compare_stress_runs,
     counts_per_second_of_point,
@@ -13,7 +13,7 @@ from rtoslab.analyses import (
     group_runs_by_stress_level,
 )
 from rtoslab.base import all_items_phrase, count_with_noun
-from rtoslab.reports.sections.naming import chart_row_kernel_and_board
+from rtoslab.reports.sections.naming import kernel_and_board_chart_entries
 from rtoslab.reports.table import ChartData, ReportSection, TableData
 from rtoslab.results import MeasuredPoint
 
@@ -49,7 +49,7 @@ def stress_section(points: Sequence[MeasuredPoint]) -> ReportSection | None:
             "series": name,
             "y": 100 * step.rate_range_relative_to_unstressed_run[1],
             "text": f"{100 * step.rate_range_relative_to_unstressed_run[1]:.0f}",
-            **chart_row_kernel_and_board(step.series.point),
+            **kernel_and_board_chart_entries(step.series.point),
         }
         for step, name in zip(steps_, names, strict=True)
         if step.rate_range_relative_to_unstressed_run
@@ -71,7 +71,7 @@ def stress_section(points: Sequence[MeasuredPoint]) -> ReportSection | None:
     )
 
 
-def _stress_series_names(steps_: Sequence[RunsAtStressLevel]) -> list[str]:
+def _stress_series_names(steps_: Sequence[StressLevelRunGroup]) -> list[str]:
     """Returns a name for the series of each level of stress: kernel, board and configuration, as far as they differ."""
     hidden = {f"param.{STRESS_PARAMETER}", f"param.{SEED_PARAMETER}"}
     identities = [step.series.point for step in steps_]
@@ -84,7 +84,7 @@ def _stress_series_names(steps_: Sequence[RunsAtStressLevel]) -> list[str]:
     return distinct_point_names(plain)
 
 
-def _paragraphs_on_stress_level_findings(steps_: Sequence[RunsAtStressLevel], names: Sequence[str]) -> list[str]:
+def _paragraphs_on_stress_level_findings(steps_: Sequence[StressLevelRunGroup], names: Sequence[str]) -> list[str]:
     """Returns a paragraph of findings for each series of stress levels. It begins with the series' name if there are
     several."""
     several = len(set(names)) > 1
@@ -96,7 +96,7 @@ def _paragraphs_on_stress_level_findings(steps_: Sequence[RunsAtStressLevel], na
     return outcome
 
 
-def _stress_effect_sentences(steps_: Sequence[RunsAtStressLevel]) -> str:
+def _stress_effect_sentences(steps_: Sequence[StressLevelRunGroup]) -> str:
     """Returns sentences on how stress changes the target task's rate, and on calls that starve (nearly all attempts
     fail). `steps_`: of one series."""
     sentences = []
@@ -148,7 +148,7 @@ def _starving_cores(run: StressRun) -> list[int]:
     return [core for core in worst if run.failed_attempts[core] >= STARVES * max(1, run.collided_calls[core])]
 
 
-def _stress_table(steps_: Sequence[RunsAtStressLevel], names: Sequence[str]) -> TableData:
+def _stress_table(steps_: Sequence[StressLevelRunGroup], names: Sequence[str]) -> TableData:
     """Returns the table of the runs at each level of stress. `names`: that of each level's series."""
     several = len(set(names)) > 1
     rows = []

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from rtoslab.base import count_with_noun
-from rtoslab.reports.proof_words import successful_proofs_clause
+from rtoslab.reports.proof_words import successful_proof_count_clause
 from rtoslab.results import FailedMeasurement, MeasuredPoint, NotApplicableMeasurement
 
 
@@ -16,7 +16,7 @@ def measurement_report_summary_text(
     if measured:
         verb = "was" if len(measured) == 1 else "were"
         done = f"{count_with_noun(len(measured), 'point')} of {count_with_noun(len(tests), 'test')} {verb} measured"
-        sentences = [f"{done}; {successful_proofs_clause(measured, ' that the tests did what their names say')}."]
+        sentences = [f"{done}; {successful_proof_count_clause(measured, ' that the tests did what their names say')}."]
     if failed:
         sentences.append(f"{count_with_noun(len(failed), 'point', 'failed and gives', 'failed and give')} no figure.")
     if missing:

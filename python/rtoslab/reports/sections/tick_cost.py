@@ -92,7 +92,7 @@ def _format_numbers_with_sign(*values: float) -> list[str]:
     return [f"{value:+,.1f}" for value in values]
 
 
-def next_task_search_section(points: Sequence[MeasuredPoint]) -> ReportSection | None:
+def next_task_search_report_section(points: Sequence[MeasuredPoint]) -> ReportSection | None:
     """Returns the report section on the function in which a kernel searches for the next task. None if no kernel
     does."""
     searching = [point for point in points if scheduler_search_duration_samples(point)]
@@ -109,7 +109,7 @@ def next_task_search_section(points: Sequence[MeasuredPoint]) -> ReportSection |
     return ReportSection("search", "The search for the next task", (_SEARCH,), (), (table,), folded=True)
 
 
-def _without_decimals_text(value: float) -> str:
+def _number_text_without_decimals(value: float) -> str:
     """Returns a number as text, without decimals."""
     return f"{value:,.0f}"
 
@@ -124,8 +124,8 @@ def _task_search_step_table_rows(name: str, point: MeasuredPoint) -> list[list[s
     ):
         figures = sample_statistics(samples.cycles)
         ends = (
-            _without_decimals_text(figures.minimum),
-            _without_decimals_text(figures.maximum),
+            _number_text_without_decimals(figures.minimum),
+            _number_text_without_decimals(figures.maximum),
             f"{figures.maximum * 1e6 / point.clock_hz:.3f}",
         )
         rows.append([name, str(samples.steps), samples.title, str(figures.n), *ends])

@@ -10,7 +10,7 @@ from rtoslab.analyses import (
     mean_cycles_per_benchmark_count,
     short_test_name,
 )
-from rtoslab.reports.sections.wording import join_in_sentence
+from rtoslab.reports.sections.wording import join_items_for_sentence
 from rtoslab.reports.table import ChartData, ReportSection, TableData, cycle_count_text
 from rtoslab.results import MeasuredPoint
 
@@ -70,7 +70,7 @@ def _lock_cost_sentence(pairs: Sequence[KernelPair]) -> str:
         if pair.single_kernel_speedup_over_one_core is not None
     ]
     ratios = [pair.gain_over_shared_kernel for pair in compared if pair.gain_over_shared_kernel is not None]
-    kernels = join_in_sentence(sorted({pair.cores[0].point.kernel for pair in compared}))
+    kernels = join_items_for_sentence(sorted({pair.cores[0].point.kernel for pair in compared}))
     return (
         f"With {kernels} on each core, in two images, two cores do {_value_range_text(gains)} times the work of "
         f"one; with one {kernels} on both cores {_value_range_text(shared)} times. So two kernels do "

@@ -15,7 +15,7 @@ _WHOLE_FROM: Final = 1.1
 """From this ratio on per cent have no decimal."""
 
 
-def join_in_sentence(items: Sequence[str]) -> str:
+def join_items_for_sentence(items: Sequence[str]) -> str:
     """Returns items as a list in a sentence: `a, b and c`, with semicolons where an item has a comma itself. Names
     only the first of many items."""
     if len(items) > MOST_LISTED:
