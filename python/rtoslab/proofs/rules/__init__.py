@@ -1,16 +1,15 @@
 """The rules of proofs, one per file. A file in this folder is the registration of its rule.
 
-A rule module such as `no_switches` has the class `NoSwitchesParameters` (its keys in benchmark.toml, unknown ones
-refused) and `judge_evidence(params, evidence) -> BenchmarkProofFinding`. It may have `find_watched_services(params)`,
-the services whose calls the virtual board must watch for it. Every rule may have conditions in `when`. A rule compares
-what the kernel did, as probes observed it, with the firmware's counts. It returns prose for a person, never a number
-to use."""
+A rule module has `judge_evidence(params, evidence) -> BenchmarkProofFinding`, and the class of `params`: its keys in
+benchmark.toml, unknown ones refused. It may have `find_watched_services(params)`, the services whose calls the virtual
+board must watch for it. Every rule may have conditions in `when`. A rule compares what the kernel did, as probes
+observed it, with the firmware's counts. It returns prose for a person, never a number to use."""
 
 import importlib
 import pkgutil
 from functools import cache
 from types import ModuleType
-from typing import Any
+from typing import Any, get_type_hints
 
 
 @cache
@@ -20,7 +19,7 @@ def benchmark_proof_rule_modules() -> dict[str, ModuleType]:
     return {name: module for name, module in modules.items() if hasattr(module, "judge_evidence")}
 
 
+@cache
 def parameters_class_of_proof_rule(module: ModuleType) -> Any:
-    """Returns the class of a proof rule's parameters: `NoSwitchesParameters` for the module `no_switches`."""
-    name = module.__name__.rpartition(".")[2]
-    return getattr(module, "".join(word.title() for word in name.split("_")) + "Parameters")
+    """Returns the class of a proof rule's parameters: the type of the first argument of its `judge_evidence`."""
+    return get_type_hints(module.judge_evidence)["params"]
