@@ -3,6 +3,10 @@
 #include "bench/port.h"
 #include "bench_core.h"
 #include "bench_cpu.h"
+
+#if BENCH_CORES > 1
+#include "core1.h"
+#endif
 #include "bench_pieces.h"
 
 #define TICK_CYCLES (BOARD_CLOCK_SYS_HZ / CH_CFG_ST_FREQUENCY)
@@ -21,11 +25,31 @@ void isr_systick(void);
  * stack is known to the port only. */
 void port_prepare(void)
 {
+#if BENCH_CORES > 1
+    core1_launch(); /* before the kernel handles the words from core 1 */
+#endif
     chSysInit();
     (void)chThdSetPriority(HIGHPRIO);
     chThdGetSelfX()->wabase = (stkalign_t *)(void *)main_stack;
     chThdGetSelfX()->stack_bytes = sizeof main_stack;
+#if BENCH_CORES > 1
+    core1_join();
+#endif
 }
+
+#if BENCH_CORES > 1
+/* Returns memory for an object, which tasks of all cores may ask for at once, or NULL if it is used up. */
+static void *cut_for_object(size_t bytes)
+{
+    port_critical_t entered = port_critical_enter();
+    void *piece = cut(bytes);
+
+    port_critical_exit(entered);
+    return piece;
+}
+#else
+#define cut_for_object cut
+#endif
 
 /* Creates a task with a priority on a core, before the kernel starts. */
 bool port_task_create(port_task_t *handle, const struct port_task_request *request)
@@ -40,9 +64,12 @@ bool port_task_create(port_task_t *handle, const struct port_task_request *reque
         .prio = PORT_PRIORITY(request->priority),
         .funcp = request->entry,
         .arg = request->argument,
+#if BENCH_CORES > 1
+        .instance = request->core == 0 ? &ch0 : &ch1,
+#endif
     };
 
-    if (area == NULL || request->core != 0) {
+    if (area == NULL || request->core >= BENCH_CORES) {
         return false;
     }
     *handle = chThdCreate(&description);
@@ -61,7 +88,7 @@ uint32_t port_stack_used_bytes(port_task_t task, uint32_t stack_bytes)
 /* Creates a queue of `length` pointers. False if it fails. */
 bool port_pointer_queue_create(port_pointer_queue_t *queue, uint32_t length)
 {
-    msg_t *slots = cut(length * sizeof *slots);
+    msg_t *slots = cut_for_object(length * sizeof *slots);
 
     if (slots == NULL) {
         return false;
@@ -73,7 +100,7 @@ bool port_pointer_queue_create(port_pointer_queue_t *queue, uint32_t length)
 /* Creates a pool of blocks of one size. False if it fails. */
 bool port_pool_create(port_pool_t *pool, uint32_t blocks, uint32_t block_bytes)
 {
-    void *room = cut(blocks * block_bytes);
+    void *room = cut_for_object(blocks * block_bytes);
 
     if (room == NULL) {
         return false;
@@ -99,6 +126,9 @@ __attribute__((noinline)) static void wait_for_ever(void)
 {
     thread_reference_t never = NULL;
 
+#if BENCH_CORES > 1
+    core1_release(TICK_CYCLES);
+#endif
     cpu_systick_start(TICK_CYCLES);
     chSysLock();
     (void)chThdSuspendS(&never);
@@ -122,7 +152,7 @@ void port_start(void)
     wait_for_ever();
 }
 
-/* The tick. */
+/* The tick. Each core has its own. */
 void isr_systick(void)
 {
     CH_IRQ_PROLOGUE();

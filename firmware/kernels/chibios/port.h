@@ -42,10 +42,14 @@ void port_heap_free(struct port_heap_free *free);
 /* Returns the number of the calling core. */
 static inline unsigned port_core(void)
 {
+#if BENCH_CORES > 1
+    return port_get_core_id();
+#else
     return 0;
+#endif
 }
 
-/* Returns the number of the kernel's present tick. */
+/* Returns the number of the kernel's present tick. With two cores, it is the tick of the calling core. */
 static inline uint32_t port_tick_now(void)
 {
     return chVTGetSystemTimeX();
@@ -57,7 +61,8 @@ static inline uintptr_t port_task_address(port_task_t task)
     return (uintptr_t)task;
 }
 
-/* The kernel's critical zone, which can be entered from a thread or a handler, and in another critical zone. */
+/* The kernel's critical zone, which can be entered from a thread or a handler, and in another critical zone. With two cores
+ * it takes the kernel's spinlock. */
 static inline port_critical_t port_critical_enter(void)
 {
     return chSysGetStatusAndLockX();

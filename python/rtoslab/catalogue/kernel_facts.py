@@ -18,8 +18,10 @@ class WatchedKernelSymbols(StrictFileSchemaModel):
     current_task_single: str
     """Word that points at the running task's control block, kernel built for one core: `symbol`, or `symbol+offset`
     with a number or an absolute symbol."""
-    current_task_smp: str | None = None
+    current_task_smp: str | tuple[str, ...] | None = None
+    """The same word of a kernel built for several cores: that of core 0, or a list with the word of each core."""
     current_task_smp_stride_bytes: int = 4
+    """From the word of one core to that of the next, if only core 0's is named."""
     no_task_value: int | tuple[int, ...] = ()
     """Values of the word while no task runs, as at every switch of some kernels."""
     named_before_switch: bool = False
@@ -41,6 +43,12 @@ class WatchedKernelSymbols(StrictFileSchemaModel):
     idle_keeps_task: bool = False
     """While the kernel idles, its word still names the last task. The first label is the function in which it idles.
     The second is the place that it comes to after each choice of the next task."""
+
+    @property
+    def current_task_words(self) -> tuple[str, ...]:
+        """Returns the expressions for the words that point at running tasks, of images for one core and for several."""
+        smp = self.current_task_smp or ()
+        return (self.current_task_single, *((smp,) if isinstance(smp, str) else smp))
 
     @property
     def values_that_mean_no_task(self) -> frozenset[int]:
@@ -117,6 +125,10 @@ class MulticoreKernelFacts(StrictFileSchemaModel):
     """Functions by which the port asks on which core it runs. None where it reads a register."""
     interrupt: tuple[str, ...] = ()
     """Functions that interrupt one other core, once a call."""
+    ticks: Literal["one", "each"] = "one"
+    """The cores whose SysTick makes the kernel's ticks: one core's for all, or each core's for its own tasks."""
+    inline_wait: int = 0
+    """Instructions of the loop that waits for the kernel's lock, if the kernel's headers expand it in the caller."""
     lines: dict[str, tuple[int, ...]] = Field(default_factory=dict)
     """Keyed by the `chip` of a board: of each core, the interrupt line by which the kernel's other cores interrupt it.
     """

@@ -39,5 +39,4 @@ def _symbol_tables(kernel: Kernel) -> list[list[tuple[str, ...]]]:
 def _has_task_symbol(kernel: Kernel, names: set[str]) -> bool:
     """Whether an image with these names has the kernel's pointer to the current task."""
     assert kernel.probes is not None
-    words = (kernel.probes.current_task_single, kernel.probes.current_task_smp)
-    return any(word is not None and word.partition("+")[0].strip() in names for word in words)
+    return any(word.partition("+")[0].strip() in names for word in kernel.probes.current_task_words)

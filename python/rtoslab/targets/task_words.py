@@ -43,6 +43,9 @@ def current_task_addresses(machine: VirtualBoardMachine, kernel: Kernel, cores: 
         return {}
     if cores == 1:
         return {0: find_memory_word_address(machine, probes.current_task_single)}
+    if isinstance(probes.current_task_smp, tuple):
+        words = zip(range(cores), probes.current_task_smp, strict=False)
+        return {core: find_memory_word_address(machine, expression) for core, expression in words}
     base = find_memory_word_address(machine, probes.current_task_smp or "")
     return {core: base + core * probes.current_task_smp_stride_bytes for core in range(cores)}
 

@@ -280,6 +280,17 @@ def test_word_at_an_offset_is_read(machine: Any, place: str) -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("facts", "words"),
+    [
+        ({"current_task_smp": "state", "current_task_smp_stride_bytes": 8}, {0: 0x2000_0100, 1: 0x2000_0108}),
+        ({"current_task_smp": ["state+8", "state+4"]}, {0: 0x2000_0108, 1: 0x2000_0104}),
+    ],
+)
+def test_word_of_each_core_is_in_an_array_or_named(machine: Any, facts: dict[str, Any], words: dict[int, int]) -> None:
+    assert current_task_addresses(machine, kernel(probes={**PROBES, **facts}), 2) == words
+
+
 @pytest.mark.parametrize("place", ["state+OTHER", "state+0x10000", "state+-4", "state+", "absent+4"])
 def test_invalid_offset_is_refused(machine: Any, place: str) -> None:
     with pytest.raises(SymbolError, match=r"offset|absent") as caught:

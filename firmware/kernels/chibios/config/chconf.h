@@ -9,7 +9,12 @@
 #define _CHIBIOS_RT_CONF_
 #define _CHIBIOS_RT_CONF_VER_7_0_
 
+/* With two cores, each core has an instance of the kernel, with its own ready list and its own timers. */
+#ifdef CHIBIOS_BENCH_TWO_CORES
+#define CH_CFG_SMP_MODE TRUE
+#else
 #define CH_CFG_SMP_MODE FALSE
+#endif
 
 /* A periodic tick, as other kernels have it: TIMEDELTA 0 turns off the tickless mode, which is the kernel's default. */
 #ifndef CH_CFG_ST_FREQUENCY

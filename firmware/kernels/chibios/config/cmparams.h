@@ -25,6 +25,16 @@
 #define CORTEX_ALTERNATE_SWITCH TRUE
 #endif
 
+/* With two cores: the hardware spinlock that guards the kernel, another one than the board's, and no memory of their own
+ * for the cores' instances, whose place is the linker script's matter. */
+#ifdef CHIBIOS_BENCH_TWO_CORES
+#ifndef PORT_SPINLOCK_NUMBER
+#define PORT_SPINLOCK_NUMBER 30
+#endif
+#define PORT_CORE0_BSS_SECTION
+#define PORT_CORE1_BSS_SECTION
+#endif
+
 #if !defined(_FROM_ASM_)
 
 #include <stdint.h>
@@ -44,6 +54,10 @@ typedef enum {
 #define __FPU_PRESENT CORTEX_HAS_FPU
 
 #include CHIBIOS_BENCH_CORE_HEADER
+
+#ifdef CHIBIOS_BENCH_TWO_CORES
+#include "rp2040_cores.h"
+#endif
 
 #endif
 #endif

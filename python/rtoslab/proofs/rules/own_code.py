@@ -101,21 +101,22 @@ class _BenchmarkCodeExecutionCounts:
     def sentences_on_unexpected_executions(self) -> list[str]:
         """Returns a sentence for each instruction and function of the benchmark that was executed an unexpected number
         of times."""
-        strange = [
+        unaccounted = [
             (own_function, part)
             for own_function in self.functions
             for part in self._code_with_unexpected_execution_count(own_function)
         ]
+        strange = [(function, part) for function, part in unaccounted if not self._is_lock_wait(part)]
+        in_locks = [part for _, part in unaccounted if self._is_lock_wait(part)]
         waiting = sum(part.instructions for _, part in strange)
         problems = [problem for name in self.entered for problem in self._function_entries_without_caller(name)]
         problems += self._instruction_count_problems()
         if waiting > self.params.waits * self.evidence.board_slowdown_over_pico():
             problems += [_instruction_span_sentence(function, part) for function, part in strange]
-        executed = sum(
-            part.instructions * part.executions for own_function in self.functions for part in own_function.stretches
-        )
+        parts = [part for function in self.functions for part in function.stretches if part not in in_locks]
         rounds = max(sum(self.counts), 1)
-        taken, cycles = executed / rounds, sum(part.cycles for own in self.functions for part in own.stretches) / rounds
+        taken = sum(part.instructions * part.executions for part in parts) / rounds
+        cycles = sum(part.cycles for part in parts) / rounds
         most = _benchmark_code_instruction_limit(self.params, self.evidence)
         if most is not None and taken > most * self.evidence.board_slowdown_over_pico():
             problems.append(f"a round takes {taken:.0f} instructions of the benchmark's own")
@@ -123,6 +124,11 @@ class _BenchmarkCodeExecutionCounts:
             limit = self.evidence.benchmark_code_cycle_limit((most or 0) * USUAL_PACE)
             problems += [f"a round takes {cycles:.0f} cycles of the benchmark's own"] if cycles > limit else []
         return problems
+
+    def _is_lock_wait(self, part: EquallyExecutedCodeRange) -> bool:
+        """Whether a span of instructions is a loop of the kernel's headers that waits for the lock of all cores."""
+        facts = self.evidence.kernel.several_cores
+        return len(self.evidence.cores) > 1 and part.instructions == facts.inline_wait
 
     def _instruction_count_problems(self) -> Iterator[str]:
         """Yields a sentence if the executed instructions of the benchmark's own code are more or fewer than were
