@@ -32,7 +32,7 @@ __attribute__((noinline)) static void run_core1(void)
 
     while (!kernel_runs) {
     }
-    chSysLock();
+    port_lock(); /* not chSysLock, whose checks need the instance that is made here */
     chInstanceObjectInit(&ch1, &ch_core1_cfg);
     chThdGetSelfX()->wabase = (stkalign_t *)(void *)core1_stack;
     chThdGetSelfX()->stack_bytes = sizeof core1_stack;

@@ -26,6 +26,10 @@ LOOP_100_CYCLES: Final = 1407
 USUAL_PACE: Final = 2.5
 """The most cycles for an instruction of the benchmark's own code that runs from the cache: 1.3 to 2.4 were observed."""
 
+_CONTROL_CORE: Final = 0
+"""The core of the task that opens and closes the window."""
+_COUNTER_READ_US: Final = 8
+"""The longest time, of both edges of the window together, between an edge and the read of another core's counters."""
 _CODE_SETTINGS: Final = frozenset({"opt", "lto", "compiler"})
 """The keys of a point's configuration that change how the benchmark is compiled."""
 _PACE_SETTINGS: Final = frozenset({"code", "data", "clock_hz", "wait_states"})
@@ -234,6 +238,12 @@ class BenchmarkProofEvidence:
             for count in self.decoded.counts
             if count.core == core and self._does_counter_belong_to_result(count)
         )
+
+    def counts_while_counters_are_read(self, cores: Collection[int]) -> int:
+        """Returns how many counts of these cores may be outside the window that the virtual board observes. The control
+        task reads the counters of other cores than its own before the window opens and after it closes."""
+        late = sum(self.metric_count(core) for core in cores if core != _CONTROL_CORE)
+        return late * _COUNTER_READ_US // self.decoded.begin.window_us
 
     def task_counters_of_benchmark_result(self, core: int) -> dict[int, int]:
         """Returns those task counters on one core that make up the benchmark's result, by task index."""
