@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,8 @@ from rtoslab.instruments.lines import NOWHERE, InlinedSourceLine, find_source_li
 from rtoslab.instruments.records import NO_NODE
 from rtoslab.targets import SymbolIndex
 
+_UNNAMED_BYTES: Final = 0xFF
+"""The bits of an address inside a piece of code that has no symbol."""
 INLINED = " [inlined]"
 """After the name of a function that has no code of its own there."""
 
@@ -26,10 +29,13 @@ class ImageAddressNameFinder:
         self._sources = find_source_lines(elf, pcs)
 
     def function_name_at(self, address: int) -> str:
-        """Returns the name of the function that contains an address. If none does, returns the address as text, rounded
-        down to 256 bytes."""
+        """Returns the name of the function that contains an address. If no symbol covers the address, returns the 256
+        bytes around it, as `0x08000200..0x080002ff`. Only one address would look like that of a function."""
         symbol = self._symbols.find_symbol(address)
-        return f"{address & ~0xFF:#010x}" if symbol is None else symbol[2]
+        if symbol is None:
+            first = address & ~_UNNAMED_BYTES
+            return f"{first:#010x}..{first | _UNNAMED_BYTES:#010x}"
+        return symbol[2]
 
     def is_function_start(self, address: int) -> bool:
         """Whether the address is the first one of a function."""

@@ -3,6 +3,7 @@
 import json
 import random
 import re
+import subprocess
 from functools import cache
 from pathlib import Path
 
@@ -170,6 +171,19 @@ def test_command_profiles_any_image(tmp_path: Path) -> None:
     assert core["all cycles"] == 300_000
     assert result["functions"][0]["cycles"] > 0
     assert page.stat().st_size > 10_000
+
+
+def test_code_without_symbols_is_shown_in_pieces_and_not_as_functions(tmp_path: Path) -> None:
+    image = scene("long_critical_section", "rt", "nucleo-f103rb")
+    stripped = tmp_path / "stripped.elf"
+    subprocess.run(["arm-none-eabi-strip", image, "-o", stripped], check=True)
+    options = ["--board", "nucleo-f103rb", "--max-cycles", "5000", "--json"]
+    result = CliRunner().invoke(app, ["profile", str(stripped), *options])
+    assert result.exit_code == 0, result.output
+    functions = json.loads(result.output)["functions"]
+    names = {row["function"] for row in functions}
+    assert names
+    assert all(re.fullmatch(r"0x[0-9a-f]{6}00\.\.0x[0-9a-f]{6}ff", name) for name in names), names
 
 
 def test_masked_names_the_longest_of_each_call_over_benchmarks_and_kernels() -> None:
