@@ -15,6 +15,9 @@ from rtoslab.rta.arrival_curves import ArrivalCurve, long_run_arrival_rate, shor
 from rtoslab.rta.taskset import Carrier, Equals, InterruptSpec, Protocol, TaskSet, TaskSpec
 from rtoslab.rta.units import Duration
 
+_LEAST_PRINTED: Final = 5
+"""Of the last printed decimal: the shortest WCET is at least so many, so that rounding does not double it."""
+
 
 @dataclass(frozen=True, slots=True)
 class IntegerTimeTask:
@@ -165,6 +168,15 @@ class IntegerTimeTaskSet:
     def exact_microseconds(self, units: int | Fraction) -> Fraction:
         """Converts units of the system to microseconds, not rounded."""
         return Fraction(units) * 1_000_000 / self.units_per_second
+
+    @property
+    def printed_decimals(self) -> int:
+        """Returns how many decimals of a microsecond are printed: one, or as many as the shortest WCET needs."""
+        shortest = min(self.exact_microseconds(item.wcet) for item in (*self.tasks, *self.interrupts) if item.wcet)
+        decimals = 1
+        while shortest * 10**decimals < _LEAST_PRINTED:
+            decimals += 1
+        return decimals
 
     def microseconds_of_cycles(self, cycles: float) -> float:
         """Converts cycles to microseconds, for people."""

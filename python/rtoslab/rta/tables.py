@@ -228,7 +228,7 @@ def _factor_text_rounded_down(factor: Fraction) -> str:
 def _wcet_text_after_growth(study: TaskSetStudy, wcet: int, growth: Fraction) -> str:
     """Returns a grown WCET as text, rounded down."""
     exact, now = (study.system.exact_microseconds(value) for value in (wcet + growth, wcet))
-    decimals = 0 if exact >= WHOLE_FROM_US else 1
+    decimals = 0 if exact >= WHOLE_FROM_US else study.system.printed_decimals
     while exact != now and math.floor(exact * 10**decimals) == round(now * 10**decimals):
         decimals += 1
     return number_with_decimals(exact, decimals, math.floor)
@@ -399,12 +399,14 @@ def _microseconds_text(study: TaskSetStudy, units: int | None) -> str:
     """Returns units of the system in microseconds, as text."""
     if units is None:
         return _DASH
-    return microseconds_with_decimals(study.system.exact_microseconds(units))
+    exact = study.system.exact_microseconds(units)
+    return microseconds_with_decimals(exact, decimals=study.system.printed_decimals)
 
 
 def _microseconds_text_rounded_down(study: TaskSetStudy, units: Fraction) -> str:
     """Returns units of the system in microseconds, as text, rounded down: growth must not exceed what is printed."""
-    return microseconds_with_decimals(study.system.exact_microseconds(units), rounding=math.floor)
+    exact = study.system.exact_microseconds(units)
+    return microseconds_with_decimals(exact, decimals=study.system.printed_decimals, rounding=math.floor)
 
 
 def _response_bound_text(study: TaskSetStudy, bound: ResponseBound) -> str:
@@ -416,8 +418,8 @@ def _microseconds_text_rounded_up(study: TaskSetStudy, units: int | None) -> str
     """Returns units of the system in microseconds, as text, rounded up."""
     if units is None:
         return "none"
-    exact = Fraction(units * 1_000_000, study.system.units_per_second)
-    return f"{math.ceil(exact):,}" if exact >= WHOLE_FROM_US else f"{math.ceil(exact * 10) / 10:,.1f}"
+    exact = study.system.exact_microseconds(units)
+    return microseconds_with_decimals(exact, decimals=study.system.printed_decimals, rounding=math.ceil)
 
 
 def _ratio_as_text(value: float | None) -> str:

@@ -178,7 +178,7 @@ class TaskSetStudy:
         """Returns the sentence for a chain that misses its deadline."""
         if chain.latency is None:
             return f"No answer: the chain {chain.name} has no bound, because one of its tasks has none."
-        latency, deadline = self._microseconds_text(chain.latency), self._microseconds_text(chain.deadline)
+        latency, deadline = self._different_microseconds_texts(chain.latency, chain.deadline)
         return f"No: the chain {chain.name} may take {latency} us from end to end, its deadline is {deadline} us."
 
     def _schedulability_condition_sentences(self) -> list[str]:
@@ -208,15 +208,23 @@ class TaskSetStudy:
             return f"{answer}: {bound.name} has no bound, because {bound.reason}."
         parts = sorted(bound.parts.items(), key=lambda part: -part[1])
         spent = ", ".join(f"{name} {self._microseconds_text(value)}" for name, value in parts if value > 0)
-        return (
-            f"No: {bound.name} may take {self._microseconds_text(bound.response)} us, "
-            f"its deadline is {self._microseconds_text(bound.deadline)} us "
-            f"({spent})."
-        )
+        response, deadline = self._different_microseconds_texts(bound.response, bound.deadline)
+        return f"No: {bound.name} may take {response} us, its deadline is {deadline} us ({spent})."
 
-    def _microseconds_text(self, units: int) -> str:
+    def _different_microseconds_texts(self, first: int, second: int) -> tuple[str, str]:
+        """Returns two different times in microseconds, with as many decimals as show that they differ."""
+        decimals = self.system.printed_decimals
+        while True:
+            texts = (self._microseconds_text(first, decimals), self._microseconds_text(second, decimals))
+            if texts[0] != texts[1] or first == second:
+                return texts
+            decimals += 1
+
+    def _microseconds_text(self, units: int, decimals: int | None = None) -> str:
         """Returns units of the system in microseconds, as text."""
-        return microseconds_with_decimals(self.system.exact_microseconds(units), whole_from=None)
+        return microseconds_with_decimals(
+            self.system.exact_microseconds(units), whole_from=None, decimals=decimals or self.system.printed_decimals
+        )
 
 
 def study_task_set(task_set: TaskSet, overheads: KernelOverheads | None, clock_hz: int | None = None) -> TaskSetStudy:

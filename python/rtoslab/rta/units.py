@@ -38,12 +38,16 @@ WHOLE_FROM_US: Final = 1_000
 
 
 def microseconds_with_decimals(
-    value: Fraction, *, whole_from: int | None = WHOLE_FROM_US, rounding: Callable[[Fraction], int] = round
+    value: Fraction,
+    *,
+    whole_from: int | None = WHOLE_FROM_US,
+    decimals: int = 1,
+    rounding: Callable[[Fraction], int] = round,
 ) -> str:
-    """Returns microseconds as text with one decimal, or with as many as a small value needs."""
+    """Returns microseconds as text with this number of decimals, or with as many as a small value needs."""
     if whole_from is not None and abs(value) >= whole_from:
         return f"{rounding(value):,}"
-    return number_with_decimals(value, 1, rounding)
+    return number_with_decimals(value, decimals, rounding)
 
 
 def number_with_decimals(value: Fraction, decimals: int, rounding: Callable[[Fraction], int] = round) -> str:

@@ -146,3 +146,20 @@ def test_every_released_job_is_counted() -> None:
     reader._add_unfinished_jobs_at_run_end()
     assert [job.number for job in trace.jobs] == [0]
     assert [(item.number, item.release) for item in trace.unfinished] == [(1, 1100), (2, 1200), (3, 1300)]
+
+
+def test_times_below_a_tenth_of_a_microsecond_are_printed_exactly(tmp_path: Path) -> None:
+    """With one decimal the period of 90 ns, the bound of 15 ns and the slack would all be 0.1."""
+    path = tmp_path / "short.toml"
+    path.write_text('[[task]]\nname = "a"\nperiod_ns = 90\nwcet_ns = 15\npriority = 1\n')
+    done = CliRunner().invoke(app, ["rta", str(path)], standalone_mode=False)
+    (row,) = (line.split() for line in done.output.splitlines() if line.split()[-1:] == ["yes"])
+    assert row == ["a", "1", "0.090", "0.015", "0.090", "0.015", "0.075", "yes"]
+    assert "with 0.075 of 0.090 us left" in done.output
+
+
+def test_missed_deadline_differs_from_the_response_in_print(tmp_path: Path) -> None:
+    path = tmp_path / "close.toml"
+    path.write_text('[[task]]\nname = "a"\nperiod_us = 4000\ndeadline_us = 1000\nwcet_us = 1000.02\npriority = 1\n')
+    done = CliRunner().invoke(app, ["rta", str(path)], standalone_mode=False)
+    assert "may take 1,000.02 us, its deadline is 1,000.00 us" in " ".join(done.output.split())
