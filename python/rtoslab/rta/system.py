@@ -172,7 +172,8 @@ class IntegerTimeTaskSet:
     @property
     def printed_decimals(self) -> int:
         """Returns how many decimals of a microsecond are printed: one, or as many as the shortest WCET needs."""
-        shortest = min(self.exact_microseconds(item.wcet) for item in (*self.tasks, *self.interrupts) if item.wcet)
+        wcets = [task.wcet for task in self.tasks] + [interrupt.wcet for interrupt in self.interrupts]
+        shortest = self.exact_microseconds(min(wcet for wcet in wcets if wcet))
         decimals = 1
         while shortest * 10**decimals < _LEAST_PRINTED:
             decimals += 1
