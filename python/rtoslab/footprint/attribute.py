@@ -76,7 +76,7 @@ def read_image_footprint(
     image = read_elf(elf)
     beside = elf.with_suffix(".map")
     chosen = map_file or (beside if beside.is_file() else None)
-    pieces = read_linker_map(chosen) if chosen else ()
+    pieces = read_linker_map(chosen, image) if chosen else ()
     items = tuple(
         item for section in image.sections for item in _elf_section_bytes_by_owner(section, image, pieces, export)
     )
@@ -168,6 +168,8 @@ def _image_bytes_by_memory(sections: tuple[ElfOutputSection, ...], regions: tupl
         run = find_memory_region(section.address, regions)
         load = find_memory_region(section.load_address, regions) if section.has_contents else run
         taken[load.name] += section.size
-        if run.name != load.name and not (run.is_flash and load.is_flash):
+        # Outside of the board's memories a code address is not flash.
+        is_same_flash = run.is_flash and load.is_flash and (run in regions) == (load in regions)
+        if run.name != load.name and not is_same_flash:
             taken[run.name] += section.size
     return dict(sorted(taken.items()))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rtoslab.base import ImageFileError
+from rtoslab.images import ElfImage
 from rtoslab.intake import MAP_BYTES, SYMBOLS, printable_path, read_bytes
 
 _BEGIN = "Linker script and memory map"
@@ -16,6 +17,11 @@ _END = re.compile(r"^OUTPUT\(", re.MULTILINE)
 _PIECE = re.compile(
     r"^ (?P<section>[^\s*]\S*+)\n?[ \t]++0x(?P<address>[0-9a-f]{1,16}+)"
     r"[ \t]++0x(?P<size>[0-9a-f]{1,16}+) (?P<file>\S.*+)$",
+    re.MULTILINE,
+)
+_OUTPUT_SECTION = re.compile(
+    r"^(?P<section>[^\s*]\S*+)\n?[ \t]++0x(?P<address>[0-9a-f]{1,16}+)[ \t]++0x(?P<size>[0-9a-f]{1,16}+)"
+    r"(?: load address 0x[0-9a-f]{1,16}+)?[ \t]*+$",
     re.MULTILINE,
 )
 
@@ -31,15 +37,34 @@ class LinkerInputSection:
     """Object file as the map names it: a path, or `archive(member)`."""
 
 
-def read_linker_map(path: Path) -> tuple[LinkerInputSection, ...]:
-    """Returns the input sections in a linker's map file in order of address, without empty ones. Raises
-    ImageFileError."""
-    return parse_linker_map(read_bytes(path, MAP_BYTES, "the map file", ImageFileError), printable_path(path))
+def read_linker_map(path: Path, image: ElfImage) -> tuple[LinkerInputSection, ...]:
+    """Returns the input sections in an image's map file in order of address, without empty ones. Raises ImageFileError,
+    also if the file is the map of another link."""
+    data = read_bytes(path, MAP_BYTES, "the map file", ImageFileError)
+    pieces = parse_linker_map(data, printable_path(path))
+    _require_map_of_image(data.decode("utf-8", errors="replace"), image, printable_path(path))
+    return pieces
+
+
+def _require_map_of_image(text: str, image: ElfImage, source: str) -> None:
+    """Raises ImageFileError unless the output sections in a map file are at the addresses, and have the sizes, of those
+    of the image."""
+    places: dict[str, set[tuple[int, int]]] = {}
+    for match in _OUTPUT_SECTION.finditer(text, text.find(_BEGIN)):
+        place = int(match["address"], 16), int(match["size"], 16)
+        places.setdefault(match["section"], set()).add(place)
+    for section in image.sections:
+        if (section.address, section.size) not in places.get(section.name, set()):
+            raise ImageFileError(
+                f"{source} is not the map of this image: it does not contain the section {section.name} of "
+                f"{section.size:,} bytes at {section.address:#010x}; give the map file of the same link with --map, "
+                "or move this one away."
+            )
 
 
 def parse_linker_map(data: bytes, source: str) -> tuple[LinkerInputSection, ...]:
-    """Returns the input sections in the content of a map file, as `read_linker_map`. `source` names it in errors.
-    Raises ImageFileError."""
+    """Returns the input sections in the content of a map file, in order of address, without empty ones. `source` names
+    it in errors. Raises ImageFileError."""
     text = data.decode("utf-8", errors="replace")
     begin = text.find(_BEGIN)
     end = _END.search(text, max(begin, 0))

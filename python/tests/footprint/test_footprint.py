@@ -3,6 +3,7 @@
 import csv
 import json
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,8 +18,10 @@ from rtoslab.footprint import (
     read_image_footprint,
     survey_service_sizes,
 )
-from rtoslab.footprint.attribute import KINDS, PADDING
+from rtoslab.footprint.attribute import KINDS, PADDING, _image_bytes_by_memory
 from rtoslab.footprint.callgraph import StaticStackBound, read_callgraph
+from rtoslab.footprint.memories import board_memory_regions
+from rtoslab.images.elf import ElfOutputSection
 from tests.cli.test_cli import command_error, rtoslab
 
 CATALOGUE = Catalogue(find_checkout_root())
@@ -89,6 +92,17 @@ def test_sums_hold_without_a_map_file(tmp_path: Path) -> None:
     assert set(single.memories) == {"code region", "SRAM region"}
 
 
+def test_map_of_another_link_is_refused(tmp_path: Path) -> None:
+    """Its owners would be those of other bytes."""
+    one, other = (
+        build_footprint_program(CATALOGUE, "freertos", "nucleo-f446re", program=name, config={"opt": "-O2"})
+        for name in ("task", "semaphore")
+    )
+    assert read_image_footprint(one.build.elf_path, one.build.elf_path.with_suffix(".map")).items
+    with pytest.raises(ImageFileError, match="is not the map of this image"):
+        read_image_footprint(one.build.elf_path, other.build.elf_path.with_suffix(".map"))
+
+
 def test_memories_are_assigned_by_load_address() -> None:
     """Code in ITCM is programmed into flash and taken there and here; bss takes no flash."""
     image = build_footprint_program(
@@ -100,6 +114,14 @@ def test_memories_are_assigned_by_load_address() -> None:
         "itcm": sizes[".text"],
         "dtcm": sizes[".data"] + sizes[".bss"],
     }
+
+
+def test_data_at_a_code_address_that_the_board_lacks_is_not_lost() -> None:
+    """The NUCLEO-F446RE has no memory at 0x10000000, where an STM32F407 has its CCM RAM."""
+    regions = board_memory_regions(CATALOGUE.find_board("nucleo-f446re").facts)
+    text = ElfOutputSection(".text", 0x0800_0000, 0x0800_0000, 100, executable=True, writable=False, has_contents=True)
+    ccm = replace(text, name=".ccm", address=0x1000_0000, load_address=0x0800_0064, size=16, writable=True)
+    assert _image_bytes_by_memory((text, ccm), regions) == {"code region": 16, "flash": 116}
 
 
 def test_service_size_is_the_difference_of_two_images() -> None:

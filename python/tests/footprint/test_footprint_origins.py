@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from rtoslab.base.errors import ImageFileError
-from rtoslab.footprint.linkmap import LinkerInputSection, read_linker_map
+from rtoslab.footprint.linkmap import LinkerInputSection, parse_linker_map
 from rtoslab.footprint.origins import firmware_component_of_object_file, short_object_file_name
 
 MAP = """Discarded input sections
@@ -29,7 +29,7 @@ OUTPUT(image.elf elf32-littlearm)
 
 def test_map_file_gives_object_files(tmp_path: Path) -> None:
     (path := tmp_path / "image.map").write_text(MAP)
-    assert read_linker_map(path) == (
+    assert parse_linker_map(path.read_bytes(), "x") == (
         LinkerInputSection(".text.main", 0x0800_0000, 0x10, "CMakeFiles/image.dir/core/main.c.obj"),
         LinkerInputSection(
             ".text.a_long_name_of_a_section", 0x0800_0014, 0x20, "/x/kernel/libkernel_kernel.a(tasks.c.obj)"
@@ -37,7 +37,7 @@ def test_map_file_gives_object_files(tmp_path: Path) -> None:
     )
     path.write_text(MAP.partition("OUTPUT")[0])
     with pytest.raises(ImageFileError, match="not a complete map file"):
-        read_linker_map(path)
+        parse_linker_map(path.read_bytes(), "x")
 
 
 @pytest.mark.parametrize(
