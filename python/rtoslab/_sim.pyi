@@ -157,9 +157,9 @@ class CoreAccount(TypedDict):
     from_cycle: int
     until_cycle: int  # the machine's cycle, but for a core that stands before it where another one stopped the run
     rows: bytes
-    # 72 bytes each: u32 node, u32 pc, u64 cycles executing, waiting for a bus, for flash, for a spinlock, asleep, in
-    # exception entry and exit, stopped (reset, lock-up), u64 instructions completed. All cycles of all rows add up to
-    # until_cycle - from_cycle.
+    # 80 bytes each: u32 node, u32 pc, u64 cycles executing, waiting for a bus, for flash, for a spinlock, asleep, in
+    # exception entry and exit, stopped (reset, lock-up), u64 instructions completed, u64 times that this was the first
+    # instruction of a call, a handler or a thread. All cycles of all rows add up to until_cycle - from_cycle.
 
 class Observed(TypedDict):
     """The observations since the last call of `Machine.observed`, as packed records."""

@@ -229,12 +229,12 @@ def _cycles_by_call_path(
 ) -> list[CallPathCycles]:
     """Returns the cycles of a core by call path and source line, the most first, from packed records."""
     sums: dict[tuple[Stack, str], list[int]] = {}
-    for node, pc, cycles, executions in rows.tolist():
+    for node, pc, cycles, executions, entries in rows.tolist():
         total = sums.setdefault((names.call_path(node, pc), names.source_line_at(pc).line), [0] * (len(WAYS) + 2))
         for way, count in enumerate(cycles):
             total[way] += int(count)
         total[-2] += executions
-        total[-1] += executions if names.is_function_start(pc) else 0
+        total[-1] += entries if names.is_function_start(pc) else 0
     return [
         CallPathCycles(core, stack, line, tuple(total[:-2]), total[-2], total[-1])
         for (stack, line), total in sorted(sums.items(), key=lambda item: (-sum(item[1][:-2]), item[0]))

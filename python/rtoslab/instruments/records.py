@@ -8,7 +8,8 @@ WAYS: Final = ("execute", "bus", "flash", "lock", "sleep", "exception", "stopped
 """What cycles are spent on: executing; waiting for a bus, for flash, for a spinlock of the other core; asleep; in
 exception entry, exit and tail-chaining; held in reset or locked up."""
 
-ROW: Final = np.dtype([("node", "<u4"), ("pc", "<u4"), ("cycles", "<u8", (len(WAYS),)), ("executions", "<u8")])
+_COUNTS = [("executions", "<u8"), ("entries", "<u8")]
+ROW: Final = np.dtype([("node", "<u4"), ("pc", "<u4"), ("cycles", "<u8", (len(WAYS),)), *_COUNTS])
 NODE: Final = np.dtype([("parent", "<u4"), ("entry", "<u4"), ("exception", "<u4")])
 _PLACES = [("opener_node", "<u4"), ("opener_pc", "<u4"), ("closer_node", "<u4"), ("closer_pc", "<u4"), ("zero", "<u4")]
 _MASKED_HEAD = [("priority", "<i2"), ("core", "u1"), ("zero8", "u1"), *_PLACES]

@@ -74,6 +74,19 @@ def test_instructions_equal_a_manual_count(board: str) -> None:
         }
 
 
+@pytest.mark.parametrize("board", WITHOUT_WAITS)
+def test_profile_counts_calls_and_no_passes_of_a_loop(board: str) -> None:
+    """`endless` is one branch to itself: its first instruction is executed thousands of times, in one call."""
+    subject = find_observed_image(
+        CATALOGUE, str(small_program(board)), board=board, cores=1, stretch=ObservedRunSection(cycles=100_000)
+    )
+    calls: dict[str, int] = {}
+    for spent in profile_image(subject).spent:
+        calls[spent.stack[-1]] = calls.get(spent.stack[-1], 0) + spent.calls
+    expected = {"reset": 1, "leaf": 3 * CALLS, "outer": CALLS, "jumping": CALLS, "recursive": 3 * CALLS, "endless": 1}
+    assert calls == expected
+
+
 @pytest.mark.parametrize("board", CPUS)
 def test_cycles_equal_those_between_probes(board: str) -> None:
     result = measure_example(board, "outer", "jumping")

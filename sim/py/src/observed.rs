@@ -70,7 +70,7 @@ fn pack_cycle_account_row((place, cost): &(Place, CyclesByCause)) -> Record {
     Record::default()
         .append_words(&[place.node, place.pc])
         .append_doublewords(&cost.cycles)
-        .append_doublewords(&[cost.executions])
+        .append_doublewords(&[cost.executions, cost.entries])
 }
 
 /// Packs a node of the call paths.

@@ -43,6 +43,8 @@ pub struct CyclesByCause {
     pub cycles: [u64; WAYS],
     /// Instructions completed.
     pub executions: u64,
+    /// How often it was the first instruction of a call, a handler or a thread. A loop that goes back there is no call.
+    pub entries: u64,
 }
 
 /// A time interval that was spent at one place, with the causes of its cycles in the order in which they occurred.
@@ -161,6 +163,7 @@ impl CoreCycleAccount {
             *total += cycles;
         }
         sum.executions += cost.executions;
+        sum.entries += cost.entries;
     }
 }
 

@@ -181,7 +181,11 @@ impl Observer {
         let watched = &mut self.cores[core];
         let cycles = step.end - watched.costs.accounted_until_cycle().min(step.end);
         let mut cost = CyclesByCause { executions: u64::from(step.executions), ..CyclesByCause::default() };
-        let depth = watched.handlers.last().or(watched.thread.as_ref()).map_or(0, Context::call_depth);
+        let context = watched.handlers.last_mut().or(watched.thread.as_mut());
+        let depth = context.as_ref().map_or(0, |context| context.call_depth());
+        if let Some(context) = context.filter(|_| step.executions > 0) {
+            cost.entries = u64::from(context.take_entry());
+        }
         match watched.waiting {
             Some((_, handlers, calls)) if handlers == watched.handlers.len() && calls > depth => watched.waiting = None,
             _ => {}

@@ -57,6 +57,8 @@ pub struct Context {
     /// Calls in progress with what they took so far. Empty unless calls are measured.
     pub activity: ThreadCallMeasurementState,
     root: u32,
+    /// Its next instruction is the first of a call, or its very first.
+    enters: bool,
     frames: Vec<Frame>,
     /// Functions that continued as another by a tail call and return with it: calls in progress then, and their paths.
     replaced: Vec<(usize, u32)>,
@@ -71,12 +73,30 @@ impl Context {
         let (frames, replaced) = (Vec::new(), Vec::new());
         let activity = ThreadCallMeasurementState::default();
         let (sp, last, process_stack) = (0, (0, 0), false);
-        Context { number, node, pc, sp, last, process_stack, activity, root: node, frames, replaced, around }
+        Context {
+            number,
+            node,
+            pc,
+            sp,
+            last,
+            process_stack,
+            activity,
+            root: node,
+            enters: true,
+            frames,
+            replaced,
+            around,
+        }
     }
 
     /// Returns the number of calls in progress on the call path.
     pub fn call_depth(&self) -> usize {
         self.frames.len()
+    }
+
+    /// Returns whether the instruction that was just completed is the first of a call, or the context's very first.
+    pub fn take_entry(&mut self) -> bool {
+        std::mem::take(&mut self.enters)
     }
 
     /// Returns the node of the context's first function.
@@ -119,6 +139,7 @@ impl Context {
         self.frames.push(Frame { back: step.lr & !1, sp: step.sp, node: self.node });
         self.node = paths.child_node(self.node, functions.function_start_of(step.next));
         self.around = functions.function_range(step.next);
+        self.enters = true;
         tell(Move::Into(self.node));
     }
 
@@ -176,6 +197,7 @@ impl Context {
             self.replaced.push((depth, self.node));
         }
         self.node = next;
+        self.enters = true;
         tell(Move::Into(next));
     }
 
