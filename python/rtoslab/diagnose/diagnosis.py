@@ -88,7 +88,7 @@ def diagnose_problems_of_image(subject: ObservedImage, limits: Limits) -> Firmwa
         *_task_lock_and_queue_findings(subject, run, names, lengths, limits),
         *find_late_and_lost_interrupts(run, overview, functions_with_core_asleep(profile), names, limits),
         *find_long_interrupt_masking(run.history, profile, overview, names, limits),
-        *find_repeated_handlers(run.history, names),
+        *find_repeated_handlers(run.history, names, limits, has_unhandled=bool(overview.unhandled)),
     ]
     return FirmwareDiagnosis(
         label=subject.label,

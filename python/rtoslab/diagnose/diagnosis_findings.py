@@ -10,11 +10,12 @@ Level = Literal["error", "warning", "note"]
 KINDS: Final = {
     "fault": "fault",
     "unhandled": "interrupt without a handler",
+    "reset": "reset",
     "deadlock": "deadlock",
     "stack": "stack",
     "inversion": "priority inversion",
     "starvation": "starvation",
-    "storm": "handler that never ends",
+    "storm": "handlers leave no time",
     "lost interrupt": "interrupt lost",
     "missed period": "missed period",
     "queue": "queue full",

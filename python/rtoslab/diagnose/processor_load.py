@@ -1,11 +1,12 @@
 """Whose the cores' cycles were: each task's without handlers, and each handler's without those that interrupted it."""
 
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 from rtoslab.diagnose.named_places import RunNameFinder
-from rtoslab.diagnose.task_history import TaskExecutionHistory
+from rtoslab.diagnose.task_history import HandlerExecution, TaskExecutionHistory
 
 IDLING: Final = "(no task)"
 """The time in which a kernel without an idle task idles, and that of start-up code."""
@@ -26,11 +27,23 @@ class ProcessorLoadShare:
     """How often it got the core, or began."""
 
 
+def _with_tail_chaining(handlers: Sequence[HandlerExecution]) -> list[HandlerExecution]:
+    """Returns the handlers of each core in order, where one that follows another at once begins at the end of that one:
+    no task has the cycles between."""
+    result: list[HandlerExecution] = []
+    ends: dict[tuple[int, int], int] = {}
+    for handler in handlers:
+        key = handler.core, handler.depth
+        result.append(replace(handler, start=ends[key]) if handler.follows and key in ends else handler)
+        ends[key] = handler.end
+    return result
+
+
 def processor_load_shares(history: TaskExecutionHistory, names: RunNameFinder) -> tuple[ProcessorLoadShare, ...]:
     """Returns the load of each task, then of each handler, the greatest first."""
     handlers, inside, begins = Counter[int](), Counter[int](), Counter[int]()
     stack: list[tuple[int, int, int]] = []
-    ordered = sorted(history.handlers, key=lambda handler: (handler.core, handler.start))
+    ordered = _with_tail_chaining(sorted(history.handlers, key=lambda handler: (handler.core, handler.start)))
     for handler in ordered:
         length = handler.end - handler.start
         handlers[handler.exception] += length

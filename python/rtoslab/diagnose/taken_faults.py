@@ -1,5 +1,6 @@
 """Faults that cores took, interrupts without a handler, and ends of a run that nobody chose."""
 
+import re
 from collections.abc import Iterator
 
 from rtoslab.diagnose.board_runs import FirmwareRunReplay, QuickImageRunObservations
@@ -10,6 +11,8 @@ from rtoslab.targets import first_symbol_per_address
 _SHOWN = 5
 _LATE_CLEAR = "the handler then runs a second time"
 """In the board's warning about a handler that clears its request as it returns."""
+_RESET = re.compile(r"^(the .*watchdog.*|software) reset the board in cycle (\d+)(.* more, last in)?")
+"""The board's warning about resets, by a watchdog or by software, once or more often."""
 
 
 def find_faults(
@@ -27,6 +30,8 @@ def find_faults(
         first, *callers = fault_sentences(fault, subject.elf, symbols)
         has_returned = overview.returned.get((core, exception), -1) > cycle
         ended = [overview.unhandled] if overview.unhandled and not has_returned and not lost else []
+        if overview.stop == "lockup" and not has_returned and not lost:
+            ended.append(f"then {overview.detail}")
         lost |= not has_returned
         yield DiagnosisFinding(
             kind="fault",
@@ -48,12 +53,18 @@ def find_faults(
             title=f"The board stopped ({overview.stop}): {overview.detail}",
             cycle=overview.end,
         )
+    weight: Level
     for warning in add_source_lines_to_warnings(overview.warnings, subject.elf):
         if faults and " faulted at " in warning:
             continue  # that is the fault
+        if (reset := _RESET.search(warning)) is not None:
+            title = f"{warning[:1].upper()}{warning[1:]}."
+            weight = "error" if reset[1] != "software" else "warning" if reset[3] else "note"
+            yield DiagnosisFinding(kind="reset", level=weight, title=title, cycle=int(reset[2]))
+            continue
         is_late = _LATE_CLEAR in warning
         kind: str = "repeated handler" if is_late else "warning"
-        weight: Level = "warning" if is_late else "note"
+        weight = "warning" if is_late else "note"
         yield DiagnosisFinding(
             kind=kind, level=weight, title=warning[:1].upper() + warning[1:] + ".", cycle=overview.end
         )

@@ -13,6 +13,7 @@ from rtoslab.base import ImageFileError
 from rtoslab.instruments.lines import InlinedSourceLine, find_source_lines
 from rtoslab.intake import open_elf_file, read_program_image
 from rtoslab.targets import (
+    FIRST_EXTERNAL,
     BoardMemoryCopy,
     Fault,
     SymbolIndex,
@@ -54,6 +55,8 @@ _CFSR: Final = {
 }
 _MMFAR_VALID: Final = 1 << 7
 _BFAR_VALID: Final = 1 << 15
+_NOT_STACKED: Final = 1 << 4 | 1 << 12
+"""MSTKERR and STKERR."""
 _VECTOR_READ: Final = 1 << 1
 """HFSR.VECTTBL."""
 
@@ -93,10 +96,24 @@ def _fault_cause_text(fault: Fault) -> str:
     if fault.status.get("HFSR", 0) & _VECTOR_READ:
         causes.append("the vector table could not be read")
     text = "; ".join(causes) or "the core does not report the reason"
+    if fault.empty_vector is not None:
+        number, vector = fault.empty_vector
+        text = f"{_exception_text(number)} has no handler, because its vector is {vector:#010x}"
     for valid, name in ((_MMFAR_VALID, "MMFAR"), (_BFAR_VALID, "BFAR")):
         if cfsr & valid:
             text += f" (address {fault.status[name]:#010x})"
+    if cfsr & _NOT_STACKED:
+        text += (
+            f"; the stack pointer was {fault.registers['sp']:#010x}, so the stack overflowed, or its pointer was "
+            "overwritten"
+        )
     return f"{text}."
+
+
+def _exception_text(number: int) -> str:
+    """Returns an exception in words, such as `interrupt 27 (exception 43)`."""
+    external = f"interrupt {number - FIRST_EXTERNAL} (exception {number})"
+    return external if number >= FIRST_EXTERNAL else f"exception {number}"
 
 
 class DwarfCallerFinder:

@@ -32,8 +32,9 @@ class InlinedSourceLine:
 
 _ADDRESS = re.compile("0x[0-9a-f]{1,16}")
 NOWHERE = InlinedSourceLine("", "", ())
-_BY = re.compile(r"\b(?:by|for at|Fault at|fault at|faulted at) (0x[0-9a-f]{8})\b")
-"""How a warning names the instruction that it is about: "used by 0x…", "first asked for at 0x…", "faulted at 0x…"."""
+_BY = re.compile(r"\b(?:by|for at|Fault at|fault at|faulted at|was at) (0x[0-9a-f]{8})\b")
+"""How a warning names the instruction that it is about: "used by 0x…", "first asked for at 0x…", "faulted at 0x…",
+"core 0 was at 0x…"."""
 
 
 def find_source_lines(elf: Path, addresses: Iterable[int]) -> dict[int, InlinedSourceLine]:

@@ -16,7 +16,7 @@ from rtoslab.targets import (
     WINDOW_SYMBOL,
     apply_timing_settings_to_virtual_board,
     convert_simulator_errors,
-    cores_in_default_handlers,
+    cores_in_endless_handlers,
     events_in_time_order,
     find_symbol_address,
     latest_event_of_each_probe,
@@ -173,7 +173,7 @@ class _ObservedSession:
             decoded=decoded,
             machine=self.machine,
             words_at_start=words,
-            unhandled=" ".join(cores_in_default_handlers(self.machine, self.subject.cores)),
+            unhandled=" ".join(cores_in_endless_handlers(self.machine, self.subject.cores)),
         )
         if ended is not None and end > start:
             raise RecordingInterruptedError(ended, recording)

@@ -111,7 +111,7 @@ if TYPE_CHECKING:
         read_structure_member_text,
     )
     from rtoslab.targets.task_words import current_task_addresses, find_memory_word_address, watch_idle_code
-    from rtoslab.targets.unhandled import cores_in_default_handlers
+    from rtoslab.targets.unhandled import cores_in_default_handlers, cores_in_endless_handlers
     from rtoslab.targets.vector_table import find_exception_number
     from rtoslab.targets.virtual import (
         CHUNK_CYCLES,

@@ -30,10 +30,21 @@ _ALIGNED: Final = 1 << 9
 _ON_PROCESS_STACK: Final = 1 << 2
 _NO_FLOATS: Final = 1 << 4
 """In EXC_RETURN: the frame is on the process stack; it has no floating-point registers."""
+_NO_FRAME: Final = 1 << 3 | 1 << 4 | 1 << 11 | 1 << 12 | 1 << 18
+"""In CFSR (DDI 0403E.e, B3.2.15): a frame could not be written or read (MUNSTKERR, MSTKERR, UNSTKERR, STKERR), or the
+return from an exception was not valid (INVPC). Then no frame contains the registers of the code that failed."""
 _STATUS: Final = {"CFSR": 0xE000_ED28, "HFSR": 0xE000_ED2C, "MMFAR": 0xE000_ED34, "BFAR": 0xE000_ED38}
 _STACK_BYTES: Final = 16 * 1024
 """The part of each stack that is copied. Callers further out are not reported."""
 _STEP: Final = 256
+_EXCEPTION: Final = 0x1FF
+"""The bits of xPSR that number the exception."""
+_FIRST_HANDLER: Final = 2
+_NOT_FETCHED: Final = 1 << 0 | 1 << 8
+"""IACCVIOL and IBUSERR."""
+_LEAST_EXC_RETURN: Final = 0xFFFF_FF00
+_PAGE_BYTES: Final = 4096
+"""Every memory of a board begins at a multiple of this."""
 _BREAKPOINT: Final = 0xBE00
 
 
@@ -58,12 +69,15 @@ class Fault:
     exception: int
     cycle: int
     registers: Mapping[str, int]
-    """r0 to r12, sp, lr, pc and xpsr as the faulting instruction had them. pc is that instruction's address."""
+    """r0 to r12, sp, lr, pc and xpsr as the faulting instruction had them. pc is that instruction's address. lr is 0 if
+    no frame could be stored."""
     stacks: tuple[BoardMemoryCopy, ...]
     status: Mapping[str, int]
     """The fault status registers, by name. Empty on a core that has none."""
     opcode: int
     """The halfword at pc; 0 where there is no memory."""
+    empty_vector: tuple[int, int] | None = None
+    """Exception number and content of the vector that the core jumped to, if no code is there."""
 
     @property
     def exception_name(self) -> str:
@@ -104,7 +118,10 @@ def read_processor_fault(machine: VirtualBoardMachine, core: int, exception: int
     now = machine.registers(core)
     exc_return = now["lr"]
     frame = now["psp"] if exc_return & _ON_PROCESS_STACK else now["msp"]
+    status = _read_fault_status(machine, core)
     stored = dict(zip(_FRAME, _read_words(machine, frame, len(_FRAME)), strict=False))
+    if status.get("CFSR", 0) & _NO_FRAME:
+        stored = {"pc": now["exception_origin"], "lr": 0}
     floats = 0 if exc_return & _NO_FLOATS else _FLOAT_BYTES
     size = _FRAME_BYTES + floats + (4 if stored.get("xpsr", 0) & _ALIGNED else 0)
     registers = {name: stored.get(name, now.get(name, 0)) for name in (*_general_register_names(), "lr", "pc", "xpsr")}
@@ -112,7 +129,23 @@ def read_processor_fault(machine: VirtualBoardMachine, core: int, exception: int
     opcode = _read_words(machine, registers["pc"] & ~3, 1)
     half = opcode[0] >> 8 * (registers["pc"] & 2) & 0xFFFF if opcode else 0
     stacks = tuple(_copy_stack_memory(machine, now[name]) for name in ("msp", "psp"))
-    return Fault(core, exception, cycle, registers, stacks, _read_fault_status(machine, core), half)
+    empty_vector = _find_empty_vector(machine, now["vtor"], registers, status.get("CFSR", 0))
+    return Fault(core, exception, cycle, registers, stacks, status, half, empty_vector)
+
+
+def _find_empty_vector(
+    machine: VirtualBoardMachine, table: int, registers: Mapping[str, int], cfsr: int
+) -> tuple[int, int] | None:
+    """Returns the exception number and the content of its vector, if the core faulted because there is no code at the
+    vector's address. `registers` are those at the fault."""
+    number = registers["xpsr"] & _EXCEPTION
+    if number < _FIRST_HANDLER or registers["lr"] < _LEAST_EXC_RETURN:
+        return None
+    vector = _read_words(machine, table + 4 * number, 1)
+    if not vector or vector[0] & ~1 != registers["pc"]:
+        return None
+    is_code = vector[0] & 1 and not cfsr & _NOT_FETCHED and _read_words(machine, registers["pc"] & ~3, 1)
+    return None if is_code else (number, vector[0])
 
 
 def core_state_as_fault(machine: VirtualBoardMachine, core: int) -> Fault:
@@ -158,7 +191,10 @@ def _read_words(machine: VirtualBoardMachine, address: int, count: int) -> list[
 
 
 def _copy_stack_memory(machine: VirtualBoardMachine, pointer: int) -> BoardMemoryCopy:
-    """Returns a copy of the memory from a stack pointer upwards, at most 16 KiB and as far as there is memory."""
+    """Returns a copy of the memory from a stack pointer upwards, at most 16 KiB and as far as there is memory. A stack
+    that grew out of memory begins at the next page."""
+    if not _read_words(machine, pointer & ~3, 1):
+        pointer = pointer + _PAGE_BYTES & ~(_PAGE_BYTES - 1) & 0xFFFF_FFFF
     content = b""
     with suppress(simulator_module().SimError, OverflowError):
         while len(content) < _STACK_BYTES:

@@ -4,6 +4,7 @@ from typing import Any, cast
 
 import pytest
 
+from rtoslab.diagnose.diagnosis_limits import Limits
 from rtoslab.diagnose.interrupt_arrivals import find_periodic_times
 from rtoslab.diagnose.kernel_services import ImageKernelServiceFunction
 from rtoslab.diagnose.lock_holders import find_task_locks
@@ -11,8 +12,10 @@ from rtoslab.diagnose.lost_wakeups import find_lost_wakeups
 from rtoslab.diagnose.named_places import RunNameFinder
 from rtoslab.diagnose.repeated_handlers import find_repeated_handlers
 from rtoslab.diagnose.task_history import HandlerExecution, KernelCall, TaskExecutionHistory, TaskRunInterval
+from rtoslab.targets import SYSTICK
 
 LINE = 44
+LIMITS = Limits()
 
 
 def handlers(times: list[int], exception: int = LINE) -> list[HandlerExecution]:
@@ -179,7 +182,9 @@ def finding_kinds(chains: list[int]) -> list[Any]:
             start = 10_000 * number + 40 * turn
             runs.append(HandlerExecution(0, LINE, start, 12, end=start + 30, ended=True, follows=turn > 0))
     result = find_repeated_handlers(
-        TaskExecutionHistory(0, 10_000 * len(chains), 1_000_000, handlers=runs), cast("RunNameFinder", NoNames())
+        TaskExecutionHistory(0, 10_000 * len(chains), 1_000_000, handlers=runs),
+        cast("RunNameFinder", NoNames()),
+        LIMITS,
     )
     return [(finding.kind, finding.count) for finding in result]
 
@@ -195,3 +200,30 @@ def test_occasional_double_requests_are_not_reported() -> None:
 
 def test_handler_that_never_ends_is_found() -> None:
     assert finding_kinds([1, 1, 150]) == [("storm", 150)]
+
+
+def long_handler_findings(exceptions: list[int], gap_after: int) -> list[Any]:
+    """The findings about handlers of 10 ms that follow one another, with a task instruction after every `gap_after`."""
+    runs = [
+        HandlerExecution(
+            0, exception, 10_000 * turn, 12, end=10_000 * turn + 9_988, ended=True, follows=turn % gap_after > 0
+        )
+        for turn, exception in enumerate(exceptions)
+    ]
+    history = TaskExecutionHistory(0, 10_000 * len(exceptions), 1_000_000, handlers=runs)
+    return list(find_repeated_handlers(history, cast("RunNameFinder", NoNames()), LIMITS))
+
+
+def test_handler_longer_than_its_period_is_found_and_its_cause_is_named() -> None:
+    (tick,) = long_handler_findings([SYSTICK] * 12, gap_after=99)
+    assert (tick.kind, tick.count) == ("storm", 12)
+    assert "longer than its period" in tick.title
+    (line,) = long_handler_findings([LINE] * 12, gap_after=99)
+    assert "does not clear its request, or takes longer" in line.title
+    assert not long_handler_findings([SYSTICK] * 12, gap_after=2)
+
+
+def test_handlers_that_leave_no_time_together_are_found() -> None:
+    (finding,) = long_handler_findings([LINE, LINE + 1] * 8, gap_after=99)
+    assert (finding.kind, finding.count) == ("storm", 16)
+    assert not long_handler_findings([LINE, LINE + 1] * 8, gap_after=8)

@@ -11,6 +11,8 @@ const FAULTS: u8 = 8;
 pub struct Warnings {
     texts: Vec<String>,
     faults: u8,
+    /// Resets of the board, by what caused them.
+    resets: Vec<Resets>,
     strict: bool,
 }
 
@@ -62,6 +64,19 @@ impl Warnings {
         self.strict.then_some(text)
     }
 
+    /// Warns that `by` (a watchdog, or software) reset the board while core 0 was at `pc`. Later resets by the same are
+    /// counted in the same warning.
+    pub fn warn_of_reset(&mut self, by: &'static str, pc: u32, cycle: u64) {
+        let Some(resets) = self.resets.iter_mut().find(|resets| resets.by == by) else {
+            let first = format!("{by} reset the board in cycle {cycle} (core 0 was at 0x{pc:08x})");
+            self.resets.push(Resets { by, place: self.texts.len(), first: first.clone(), more: 0 });
+            return self.texts.push(first);
+        };
+        resets.more += 1;
+        let times = if resets.more == 1 { "time" } else { "times" };
+        self.texts[resets.place] = format!("{}, and {} {times} more, last in cycle {cycle}", resets.first, resets.more);
+    }
+
     /// Warns of a fault that the firmware handles, if it is one of the first.
     pub fn warn_of_handled_fault(&mut self, text: String) {
         if self.faults < FAULTS {
@@ -69,6 +84,17 @@ impl Warnings {
             self.texts.push(text);
         }
     }
+}
+
+/// The resets of a board for one cause, which are one warning.
+#[derive(Debug, Clone)]
+struct Resets {
+    by: &'static str,
+    /// The place of the warning in the list.
+    place: usize,
+    /// The warning about the first of them.
+    first: String,
+    more: u64,
 }
 
 /// Returns the sentence that an address is not modelled.
@@ -90,6 +116,20 @@ mod tests {
             format!("read of a UART register at 0x{address} is not modelled (first used by 0x{pc})")
         };
         assert_eq!(warnings.warning_texts(), [warning_of("40000004", "00000100"), warning_of("40000008", "00000104")]);
+    }
+
+    #[test]
+    fn resets_are_counted_in_one_warning_for_each_cause() {
+        let mut warnings = Warnings::new(false);
+        warnings.warn_of_reset("the watchdog", 0x0800_0198, 5_000);
+        let first = "the watchdog reset the board in cycle 5000 (core 0 was at 0x08000198)";
+        assert_eq!(warnings.warning_texts(), [first]);
+        warnings.warn_of_reset("software", 0x0800_0100, 7_000);
+        warnings.warn_of_reset("the watchdog", 0x0800_019a, 10_000);
+        warnings.warn_of_reset("the watchdog", 0x0800_019a, 15_000);
+        let counted = format!("{first}, and 2 times more, last in cycle 15000");
+        let software = "software reset the board in cycle 7000 (core 0 was at 0x08000100)".to_owned();
+        assert_eq!(warnings.warning_texts(), [counted, software]);
     }
 
     #[test]

@@ -29,13 +29,13 @@ pub fn begin_entry<B: Bus>(core: &mut Core, bus: &mut B, number: u32, timing: &E
     let recognised = core.t;
     let float = core.fpca;
     core.float_frames += u64::from(float);
+    core.exception_origin = core.next_instruction_address();
     let (bytes, align) = if float { (FLOAT_FRAME, true) } else { (BASIC_FRAME, core.scb.ccr & ccr::STKALIGN != 0) };
     let mask = if align { 4 } else { 0 };
     let padded = u32::from(core.r[13] & mask != 0);
     let frame = core.r[13].wrapping_sub(bytes) & !mask;
     let xpsr = core.xpsr() | padded << 9;
-    let words =
-        [core.r[0], core.r[1], core.r[2], core.r[3], core.r[12], core.r[14], core.next_instruction_address(), xpsr];
+    let words = [core.r[0], core.r[1], core.r[2], core.r[3], core.r[12], core.r[14], core.exception_origin, xpsr];
     let mut stack = ExceptionFrameStackingState { address: frame, at: recognised + 1, wait: 0 };
     let mut result = stack.store_exception_frame_words(core, bus, &words);
     if float && result.is_ok() {

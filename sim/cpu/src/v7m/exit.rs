@@ -87,6 +87,7 @@ fn fail_exception_return(
     fault: Fault,
     timing: &ExceptionTiming,
 ) -> ExceptionStepResult {
+    core.exception_origin = core.next_instruction_address();
     if pend_fault(core, fault.fault_record_of_unstacking()) {
         start_tail_chaining(core, number, value | 0xf000_0000, timing)
     } else {

@@ -277,6 +277,8 @@ impl Machine {
             }
             // SYSRESETREQ restarts the processors only (RP2040 data sheet 2.4.8).
             if matches!(request, Request::None | Request::RomHook(_)) && std::mem::take(&mut core.nvic.reset_request) {
+                let pc = face::next_instruction_address(core);
+                self.system.warnings.warn_of_reset("software", pc, before);
                 self.restart_in_boot_rom();
             }
             let (outcome, fault) = turn::serve_core_request(&mut self.cores[index], &mut *self.system, request, timing);
@@ -285,10 +287,14 @@ impl Machine {
             }
             self.report_exception_outcome(index, outcome, before);
         }
-        if std::mem::take(&mut self.system.effects.chip_reset)
-            && self.system.reset_peripherals_by_watchdog(self.now) & 1 != 0
-        {
-            self.restart_in_boot_rom();
+        if std::mem::take(&mut self.system.effects.chip_reset) {
+            if self.system.periph.watchdog.has_timed_out() {
+                let pc = face::next_instruction_address(&self.cores[0]);
+                self.system.warnings.warn_of_reset("the watchdog", pc, self.now);
+            }
+            if self.system.reset_peripherals_by_watchdog(self.now) & 1 != 0 {
+                self.restart_in_boot_rom();
+            }
         }
         self.system.apply_peripheral_effects_to_cores(&mut self.cores, self.now);
         if let Some(hold) = self.system.effects.core1_reset.take() {

@@ -25,6 +25,7 @@ impl<F: Run> Machine<F> {
             ("control", core.control_register_value()),
             ("fpscr", core.fpscr),
             ("vtor", core.scb.vtor),
+            ("exception_origin", core.exception_origin),
         ];
         named.extend(others.map(|(name, value)| (name.to_owned(), value)));
         if core.features.float {

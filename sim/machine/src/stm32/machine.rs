@@ -274,6 +274,10 @@ impl<F: Run> Machine<F> {
         }
         let software = std::mem::take(&mut self.core.scb.reset_request).then_some(ResetCause::Software);
         if let Some(cause) = software.or_else(|| self.system.chip_reset.take()) {
+            if let Some(part) = cause.name_of_part() {
+                let pc = self.core.next_instruction_address();
+                self.system.warnings.warn_of_reset(part, pc, self.now.max(self.core.t));
+            }
             self.reset_chip(cause);
         }
     }

@@ -61,6 +61,12 @@ impl Watchdog {
         *self = Self { scratch, reason, ..Self::default() };
     }
 
+    /// Returns whether the last reset by the watchdog came because its time was over, and not because software asked.
+    #[must_use]
+    pub fn has_timed_out(&self) -> bool {
+        self.reason == REASON_TIMER
+    }
+
     /// Returns scratch register `n` (0 to 7), as the boot ROM reads it.
     #[must_use]
     pub fn scratch_register(&self, n: usize) -> u32 {

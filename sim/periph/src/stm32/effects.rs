@@ -15,6 +15,18 @@ pub enum ResetCause {
     Wwdg,
 }
 
+impl ResetCause {
+    /// Returns the part of the firmware or the chip that resets the chip for this cause. `None` if it comes from outside.
+    pub fn name_of_part(self) -> Option<&'static str> {
+        match self {
+            ResetCause::Software => Some("software"),
+            ResetCause::Iwdg => Some("the independent watchdog (IWDG)"),
+            ResetCause::Wwdg => Some("the window watchdog (WWDG)"),
+            ResetCause::PowerOn | ResetCause::Pin => None,
+        }
+    }
+}
+
 /// A change of the levels of a port's pins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PinChange {

@@ -223,6 +223,10 @@ impl Machine {
             self.system.devices.reset.get_or_insert(ResetCause::Software);
         }
         let Some(cause) = self.system.devices.reset.take() else { return };
+        if let Some(part) = cause.name_of_part() {
+            let (pc, cycle) = (face::next_instruction_address(&self.cores[0]), self.now.max(self.cores[0].t));
+            self.system.devices.warnings.warn_of_reset(part, pc, cycle);
+        }
         self.reset_chip(cause);
     }
 

@@ -1,0 +1,146 @@
+"""Bare-metal programs with one planted fault each: the place and the cause that `diagnose` names must be those."""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from click.testing import CliRunner
+
+from rtoslab.cli import app
+
+_HEAD: Final = r"""
+#include <stdint.h>
+#define R(a) (*(volatile uint32_t *)(a))
+extern uint32_t _stack;
+volatile uint32_t sink;
+void reset(void);
+void own(void);
+void hard_fault(void) {
+#ifdef FAULTS_AGAIN
+    R(0x30000000) = 1;
+#endif
+    for (;;);
+}
+__attribute__((section(".vectors"), used)) void *const vectors[16 + 80] = {
+    &_stack, reset, [3] = hard_fault, [15] = own, [16 + 28] = own};
+#define TIMER_2 do { R(0x40023840) |= 1; R(0x4000002C) = 999; R(0x4000000C) = 1; \
+    R(0xE000E100) = 1u << 28; R(0x40000000) = 1; } while (0)
+#define TICK do { R(0xE000E014) = 15999; R(0xE000E018) = 0; R(0xE000E010) = 7; } while (0)
+#define CLEAR_TIMER_2 do { R(0x40000010) = 0; (void)R(0x40000010); } while (0)
+static void spend(int rounds) { for (int i = 0; i < rounds; i++) sink++; }
+"""
+_LINKS: Final = """
+ENTRY(reset)
+SECTIONS {
+    . = 0x08000000;
+    .text : { KEEP(*(.vectors)) *(.text*) *(.rodata*) }
+    . = 0x20000000;
+    .bss : { *(.data*) *(.bss*) *(COMMON) }
+    _stack = 0x20002000;
+}
+"""
+_RECURSES: Final = """
+void own(void) { spend(1); }
+__attribute__((noinline)) int dig(int depth) {
+    volatile int room[16];
+    room[0] = depth;
+    return depth ? dig(depth + 1) + room[0] : 0;
+}
+void reset(void) { dig(1); for (;;) sink++; }
+"""
+_LOSES_STACK: Final = r"""
+void own(void) { spend(1); }
+void reset(void) { TICK; __asm volatile("ldr r0, =0x30000000\n msr msp, r0"); for (;;) sink++; }
+"""
+_RETURNS_BADLY: Final = r"""
+void own(void) { __asm volatile("mvn r0, #0\n bx r0"); }
+void reset(void) { TICK; spend(1); for (;;) sink++; }
+"""
+_HAS_NO_VECTOR: Final = """
+void own(void) { spend(1); }
+void reset(void) { R(0xE000E100) = 1u << 27; R(0xE000E200) = 1u << 27; for (;;) sink++; }
+"""
+_LOCKS_UP: Final = """
+void own(void) { spend(1); }
+void reset(void) { R(0x30000000) = 1; for (;;) sink++; }
+"""
+_NEVER_FEEDS: Final = """
+void own(void) { spend(1); }
+void reset(void) {
+    R(0x40003000) = 0x5555;
+    R(0x40003004) = 0;
+    R(0x40003008) = 100;
+    R(0x40003000) = 0xCCCC;
+    for (;;) sink++;
+}
+"""
+_RESETS_ITSELF: Final = """
+void own(void) { spend(1); }
+void reset(void) { spend(5000); R(0xE000ED0C) = 0x05FA0004; for (;;) sink++; }
+"""
+_SLOW_TICK: Final = """
+void own(void) { spend(5000); }
+void reset(void) { TICK; for (;;) sink++; }
+"""
+_TIMER: Final = """
+void own(void) { CLEAR_TIMER_2; END; }
+void reset(void) { TIMER_2; spend(1); for (;;) sink++; }
+"""
+_SLEEPS: Final = """
+void own(void) { spend(9); }
+void reset(void) { TICK; for (;;) __asm volatile("wfi"); }
+"""
+
+
+def _diagnose(folder: Path, program: str, *options: str) -> Any:
+    source, script, elf = folder / "main.c", folder / "fw.ld", folder / "fw.elf"
+    source.write_text(_HEAD + program)
+    script.write_text(_LINKS)
+    subprocess.run(
+        [
+            "arm-none-eabi-gcc", "-mcpu=cortex-m4", "-mthumb", "-O1", "-g", "-ffreestanding", "-nostdlib", *options,
+            "-Wl,--build-id=none", "-T", script, "-o", elf, source,
+        ],
+        check=True,
+        capture_output=True,
+    )  # fmt: skip
+    command = ["diagnose", str(elf), "--board", "nucleo-f446re", "--for", "50ms", "--json"]
+    result = CliRunner().invoke(app, command, standalone_mode=False)
+    return json.loads(result.stdout)["findings"]
+
+
+@pytest.mark.parametrize(
+    ("program", "end", "kind", "words"),
+    [
+        (_RECURSES, "", "fault", ("in dig at", "so the stack overflowed", "called from dig")),
+        (_LOSES_STACK, "", "fault", ("in reset at", "the stack pointer was 0x30000000")),
+        (_RETURNS_BADLY, "", "fault", ("in own at", "the return from an exception is not valid")),
+        (_HAS_NO_VECTOR, "", "fault", ("interrupt 27 (exception 43) has no handler", "its vector is 0x00000000")),
+        (_NEVER_FEEDS, "", "reset", ("The independent watchdog (IWDG) reset the board", "times more")),
+        (_RESETS_ITSELF, "", "reset", ("Software reset the board", "times more")),
+        (_SLOW_TICK, "", "storm", ("longer than its period",)),
+        (_TIMER, "spend(300)", "storm", ("does not clear its request, or takes longer",)),
+        (_TIMER, "for (;;) sink++", "storm", ("did not return",)),
+    ],
+    ids=["recursion", "lost stack", "bad return", "no vector", "watchdog", "reset loop", "tick", "handler", "hang"],
+)
+def test_planted_fault_is_the_only_finding_and_its_cause_is_named(
+    tmp_path: Path, program: str, end: str, kind: str, words: tuple[str, ...]
+) -> None:
+    (finding,) = _diagnose(tmp_path, program, f"-DEND={end}")
+    assert finding["kind"] == kind
+    text = " ".join([finding["title"], *finding["where"]])
+    assert all(word in text for word in words), text
+
+
+def test_lock_up_in_a_fault_handler_is_told(tmp_path: Path) -> None:
+    (finding,) = _diagnose(tmp_path, _LOCKS_UP, "-DFAULTS_AGAIN")
+    assert finding["kind"] == "fault"
+    assert "locked up" in " ".join(finding["where"])
+
+
+@pytest.mark.parametrize(("program", "end"), [(_TIMER, "spend(80)"), (_SLEEPS, "")], ids=["busy", "sleeps"])
+def test_correct_program_has_no_finding(tmp_path: Path, program: str, end: str) -> None:
+    assert not _diagnose(tmp_path, program, f"-DEND={end}")
