@@ -5,6 +5,7 @@ import sys
 from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
+from typing import Final
 
 import click
 from rich.table import Table as RichTable
@@ -14,7 +15,7 @@ from rtoslab.catalogue import DEFAULT_BOARD, DEFAULT_KERNEL, Catalogue
 from rtoslab.cli.choices import boards_option, config_option, kernels_option
 from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.early_end import print_json_answer
-from rtoslab.cli.names import CatalogueNameParam, KeyValueParam, split_names
+from rtoslab.cli.names import CatalogueNameParam, KeyValueParam, options_given_on_command_line, split_names
 from rtoslab.footprint import (
     ImageFootprint,
     ServiceSizeSurvey,
@@ -31,6 +32,13 @@ from rtoslab.footprint import (
 
 _FILE = click.Path(path_type=Path)
 _LARGE = "symbols"
+
+
+_OF_KERNELS: Final = {
+    "kernels": "--kernel", "cores": "--cores", "config": "--config", "programs": "--program",
+    "against_kernel": "--against-kernel", "against_config": "--against-config",
+}  # fmt: skip
+"""Options by the names of their parameters that have no effect on an image of the user's."""
 
 
 @click.command("footprint")
@@ -51,7 +59,9 @@ _LARGE = "symbols"
 @click.option("--table", "tables", multiple=True, help="Show only this table: symbols, objects, sections, services ...")
 @click.option("--csv", "as_csv", is_flag=True, help="Print one table (--table) as CSV on stdout.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
+@click.pass_context
 def footprint_command(
+    context: click.Context,
     image: Path | None,
     map_file: Path | None,
     kernels: tuple[str, ...],
@@ -75,6 +85,7 @@ def footprint_command(
     kernels = split_names(kernels, catalogue.buildable_kernels) or (() if image else (DEFAULT_KERNEL,))
     boards = split_names(boards, catalogue.boards) or (() if image else (DEFAULT_BOARD,))
     if image is not None:
+        _refuse_options_of_kernels(context, boards)
         result = _image_size_tables(catalogue, image, map_file, boards, against)
     elif against is not None or map_file is not None:
         raise PlanError("--against and --map need an IMAGE; give one.")
@@ -87,6 +98,14 @@ def footprint_command(
         result = _kernel_footprints(catalogue, kernels, boards, cores, dict(config), programs, quiet=quiet)
     _print_tables(_select_tables_by_name(result, tables), listed=bool(tables), as_csv=as_csv, as_json=as_json)
     return EXIT_OK
+
+
+def _refuse_options_of_kernels(context: click.Context, boards: Sequence[str]) -> None:
+    """Raises PlanError if the user gave options with an IMAGE that only have an effect on images that are built."""
+    ignored = options_given_on_command_line(context, *_OF_KERNELS)
+    if ignored or len(boards) > 1:
+        option = _OF_KERNELS[ignored[0]] if ignored else "a second --board"
+        raise PlanError(f"{option} has no effect on an IMAGE, which is built already; leave it out.")
 
 
 def _image_size_tables(

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 
@@ -19,6 +19,7 @@ from rtoslab.cli.names import (
     CatalogueNamesParam,
     PaperNameParam,
     file_format_by_suffix,
+    options_given_on_command_line,
     report_file_option,
     split_names,
 )
@@ -43,6 +44,12 @@ from rtoslab.stability import (
 )
 from rtoslab.store import RunDirectory
 from rtoslab.sweep import measure_sweep_on_cluster
+
+_OF_MEASURING: Final = {
+    "placements": "--placements", "kernels": "--kernel", "no_switches": "--no-switches", "out": "--out",
+    "jobs": "--jobs", "scheduler": "--scheduler",
+}  # fmt: skip
+"""Options by the names of their parameters that have an effect only if something is measured."""
 
 
 @click.command("stability")
@@ -91,7 +98,9 @@ from rtoslab.sweep import measure_sweep_on_cluster
 @dry_run_option
 @report_file_option("html", "md")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout, no progress.")
+@click.pass_context
 def stability_command(
+    context: click.Context,
     name: str | None,
     measuring: bool,
     values_file: Path | None,
@@ -140,6 +149,9 @@ def stability_command(
         )
         if dry_run:
             return code
+    elif ignored := options_given_on_command_line(context, *_OF_MEASURING):
+        options = ", ".join(_OF_MEASURING[option] for option in ignored)
+        raise PlanError(f"Without --measure the stored values are shown, and {options} has no effect; add --measure.")
     elif not path.is_file():
         raise PlanError(
             f"{path_from_working_directory(path)} does not exist, so there are no values of builds; measure "

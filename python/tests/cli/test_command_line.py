@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from rtoslab.base.counting import count_with_noun
+from rtoslab.base.errors import PlanError
 from rtoslab.base.paths import find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.defaults import DEFAULT_BOARD, DEFAULT_KERNEL
@@ -229,3 +230,21 @@ def test_messages_name_commands_that_exist() -> None:
         if (words := _unknown_command_words(node.value)) is not None
     ]
     assert unknown == []
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["stability", "eren2024", "--kernel", "nuttx"], "--kernel has no effect; add --measure"),
+        (["stability", "eren2024", "--placements", "2", "--no-switches"], "--placements, --no-switches has no effect"),
+        (["footprint", "fw.elf", "--kernel", "rt"], "--kernel has no effect on an IMAGE"),
+        (["footprint", "fw.elf", "--config", "opt=-O3"], "--config has no effect on an IMAGE"),
+        (["footprint", "fw.elf", "--cores", "2"], "--cores has no effect on an IMAGE"),
+        (["footprint", "fw.elf", "--board", "pico,nucleo-f446re"], "a second --board has no effect on an IMAGE"),
+    ],
+)
+def test_option_without_an_effect_is_refused(words: list[str], says: str) -> None:
+    """Figures of all kernels would be taken for those of the one that was named."""
+    result = CliRunner().invoke(app, words)
+    assert isinstance(result.exception, PlanError)
+    assert says in str(result.exception)
