@@ -170,6 +170,7 @@ class Observed(TypedDict):
     # total cycles, first cycle of the longest, cycle behind its last.
     masked: bytes
     intervals: bytes  # 40 bytes each: the same up to the zero, u64 first cycle, cycle behind the last; in order of ends
+    open_intervals: bytes  # like intervals: those in progress, as if they ended now
     # 56 bytes each: u8 0 held or 1 waited, u8 lock, u8 core, u8 zero, u32 node and pc where it began, node and pc where
     # it ended (of a wait: where the holder took the lock), zero, u64 count, total, longest, first cycle of the longest.
     locks: bytes

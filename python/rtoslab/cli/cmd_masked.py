@@ -1,15 +1,17 @@
 """`rtoslab masked`: how long kernels mask interrupts, by call."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
-from rtoslab.base import EXIT_OK, PlanError, find_checkout_root, load_architecture_facts
+from rtoslab.base import PlanError, find_checkout_root, load_architecture_facts
 from rtoslab.catalogue import DEFAULT_KERNEL, Catalogue
 from rtoslab.cli.choices import board_option, config_option, kernels_option
 from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.early_end import print_json_answer, report_if_interrupted
 from rtoslab.cli.names import CatalogueNameParam, DurationParam, parse_option_integer, split_names
+from rtoslab.cli.observation import exit_code_of_run
 from rtoslab.instruments import (
     ImageObservationOptions,
     Profile,
@@ -103,7 +105,15 @@ def masked_command(
         print_json_answer(table.as_json())
     else:
         PlainConsole().print(table_for_terminal(table))
-    return EXIT_OK
+    _print_images_without_masking(profiles, level)
+    return max(exit_code_of_run(profile.unhandled) for profile in profiles)
+
+
+def _print_images_without_masking(profiles: Sequence[Profile], level: int) -> None:
+    """Prints which of the runs never masked interrupts of a priority, because the table has no row for them."""
+    for profile in profiles:
+        if not any(held.priority == level for held in (*profile.held, *profile.masked_at_end)):
+            click.echo(f"{profile.label}: interrupts of priority {level:#04x} were never masked.", err=True)
 
 
 def _benchmark_names(catalogue: Catalogue, names: tuple[str, ...]) -> tuple[str, ...]:

@@ -1,5 +1,7 @@
 """Writes a profile as one self-contained page: no font, no external link, no script but our own inline one."""
 
+from itertools import groupby
+
 from markupsafe import Markup
 
 from rtoslab.base import TitledTable, __version__, count_with_noun, html_page_style_and_script, render_template
@@ -64,6 +66,15 @@ def profile_summary_text(profile: Profile) -> str:
             f"({worst.longest_cycles * 1e6 / profile.clock_hz:.2f} us), from {innermost_function(worst.opener)} "
             f"({worst.opener_line or 'no line'}) to {innermost_function(worst.closer)} "
             f"({worst.closer_line or 'no line'})."
+        )
+    for start, group in groupby(profile.masked_at_end, key=lambda masked: masked.longest_start):
+        members = list(group)
+        first, last = members[0], members[-1]
+        until = f" to {last.priority:#04x}" if len(members) > 1 else ""
+        sentences.append(
+            f"Interrupts of priority {first.priority:#04x}{until} were still masked at the end, for "
+            f"{first.longest_cycles:,} cycles since cycle {start:,}, from {innermost_function(first.opener)} "
+            f"({first.opener_line or 'no line'})."
         )
     return " ".join(sentences)
 

@@ -6,7 +6,7 @@ The cycles of a core add up to the cycles it was observed for: nothing is sample
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -17,7 +17,7 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_confi
 from rtoslab.base import ReportError, load_architecture_facts, to_canonical_json, write_file_atomically
 from rtoslab.instruments.names import INLINED, ImageAddressNameFinder
 from rtoslab.instruments.observed_machine import ObservedMachine
-from rtoslab.instruments.records import LOCK, MASKED, NODE, ROW, WAYS
+from rtoslab.instruments.records import INTERVAL, LOCK, MASKED, NODE, ROW, WAYS
 from rtoslab.instruments.session import (
     ObservationRequest,
     ObservedRunRecording,
@@ -30,6 +30,8 @@ from rtoslab.intake import first_validation_problem, printable_path, read_json_o
 from rtoslab.targets import function_category
 
 FORMAT: Final = 2
+STILL_MASKED: Final = "(still masked at the end)"
+"""Instead of the code that ended an interval with masked interrupts."""
 Stack = tuple[str, ...]
 Count = Annotated[int, Field(ge=0, strict=True)]
 _FORM: Final = with_config(ConfigDict(extra="forbid"))
@@ -115,6 +117,9 @@ class Profile:
     locks: tuple[SpinlockUse, ...]
     classes: Mapping[str, str] = field(default_factory=dict)
     """Function -> class of the kernel's kernel.toml, where a kernel is known."""
+    masked_at_end: tuple[InterruptMaskingIntervals, ...] = ()
+    """The intervals with masked interrupts that had not ended, and are longer than all of `held` of the priority and
+    core."""
     unhandled: str = ""
     """Sentences about cores that ended in a handler that nobody wrote."""
 
@@ -202,12 +207,14 @@ def profile_of_recording(recording: ObservedRunRecording) -> Profile:
     rows = [np.frombuffer(account["rows"], dtype=ROW) for account in accounts]
     masked, locks = np.frombuffer(observed["masked"], dtype=MASKED), np.frombuffer(observed["locks"], dtype=LOCK)
     pcs = {int(pc) for row in rows for pc in row["pc"]}
-    for places in (masked, locks):
+    still_masked = np.frombuffer(observed["open_intervals"], dtype=INTERVAL)
+    for places in (masked, locks, still_masked):
         pcs |= {int(pc) for name in ("opener_pc", "closer_pc") for pc in places[name]}
     names = ImageAddressNameFinder(
         subject.elf, recording.symbols, np.frombuffer(observed["nodes"], dtype=NODE), sorted(pcs)
     )
     spent = tuple(item for core, core_rows in enumerate(rows) for item in _cycles_by_call_path(core, core_rows, names))
+    held = tuple(_masked_intervals_of_record(item, names) for item in masked)
     functions = {name.partition(" [")[0] for item in spent for name in item.stack}
     kernel = subject.kernel
     return Profile(
@@ -217,7 +224,8 @@ def profile_of_recording(recording: ObservedRunRecording) -> Profile:
         observed_cycles=tuple(account["until_cycle"] - account["from_cycle"] for account in accounts),
         operations=_count_benchmark_operations(recording),
         spent=spent,
-        held=tuple(_masked_intervals_of_record(item, names) for item in masked),
+        held=held,
+        masked_at_end=tuple(_longer_masked_intervals(still_masked, held, names, subject.cores)),
         locks=tuple(_spinlock_use_of_record(lock, names, kernel.locks if kernel else {}) for lock in locks),
         classes={name: function_category(name, kernel) for name in sorted(functions)} if kernel else {},
         unhandled=recording.unhandled,
@@ -250,6 +258,23 @@ def _masked_intervals_of_record(row: "np.void", names: ImageAddressNameFinder) -
         names.call_path(*closer), names.source_line_at(closer[1]).outer_line,
         int(row["count"]), int(row["total"]), int(row["end"]) - int(row["start"]), int(row["start"]),
     )  # fmt: skip
+
+
+def _longer_masked_intervals(
+    still_masked: "np.ndarray[Any, Any]",
+    held: Sequence[InterruptMaskingIntervals],
+    names: ImageAddressNameFinder,
+    cores: int,
+) -> Iterator[InterruptMaskingIntervals]:
+    """Yields the intervals with masked interrupts in progress at the end that are longer than all that ended."""
+    for row in still_masked:
+        priority, core, start = (int(row[name]) for name in ("priority", "core", "start"))
+        opener = int(row["opener_node"]), int(row["opener_pc"])
+        cycles = int(row["end"]) - start
+        ended = (item.longest_cycles for item in held if (item.priority, item.core) == (priority, core))
+        if core < cores and cycles > max(ended, default=0):
+            path, line = names.call_path(*opener), names.source_line_at(opener[1]).outer_line
+            yield InterruptMaskingIntervals(priority, core, path, line, (STILL_MASKED,), "", 1, cycles, cycles, start)
 
 
 def _spinlock_use_of_record(row: "np.void", names: ImageAddressNameFinder, known: Mapping[int, str]) -> SpinlockUse:

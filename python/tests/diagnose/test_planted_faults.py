@@ -88,13 +88,17 @@ _TIMER: Final = """
 void own(void) { CLEAR_TIMER_2; END; }
 void reset(void) { TIMER_2; spend(1); for (;;) sink++; }
 """
+_MASKS_FOR_EVER: Final = """
+void own(void) { spend(9); }
+void reset(void) { TICK; spend(9); __asm volatile("cpsid i"); for (;;) sink++; }
+"""
 _SLEEPS: Final = """
 void own(void) { spend(9); }
 void reset(void) { TICK; for (;;) __asm volatile("wfi"); }
 """
 
 
-def _diagnose(folder: Path, program: str, *options: str) -> Any:
+def _build(folder: Path, program: str, *options: str) -> Path:
     source, script, elf = folder / "main.c", folder / "fw.ld", folder / "fw.elf"
     source.write_text(_HEAD + program)
     script.write_text(_LINKS)
@@ -106,6 +110,11 @@ def _diagnose(folder: Path, program: str, *options: str) -> Any:
         check=True,
         capture_output=True,
     )  # fmt: skip
+    return elf
+
+
+def _diagnose(folder: Path, program: str, *options: str) -> Any:
+    elf = _build(folder, program, *options)
     command = ["diagnose", str(elf), "--board", "nucleo-f446re", "--for", "50ms", "--json"]
     result = CliRunner().invoke(app, command, standalone_mode=False)
     return json.loads(result.stdout)["findings"]
@@ -144,3 +153,16 @@ def test_lock_up_in_a_fault_handler_is_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("program", "end"), [(_TIMER, "spend(80)"), (_SLEEPS, "")], ids=["busy", "sleeps"])
 def test_correct_program_has_no_finding(tmp_path: Path, program: str, end: str) -> None:
     assert not _diagnose(tmp_path, program, f"-DEND={end}")
+
+
+def test_interrupts_masked_to_the_end_are_shown_with_their_own_clock(tmp_path: Path) -> None:
+    """No interval ends in the first program. Beside a benchmark at 84 MHz, its time is by its own 16 MHz."""
+    elf = _build(tmp_path, _MASKS_FOR_EVER)
+    command = ["masked", str(elf), "t7", "--board", "nucleo-f446re", "--window", "10ms", "--json"]
+    result = CliRunner().invoke(app, command, standalone_mode=False)
+    (row,) = (row for row in json.loads(result.stdout) if row["in benchmark"] == "fw.elf")
+    assert row["closed by"] == "(still masked at the end)"
+    assert 839_000 < row["longest"] < 840_000
+    assert float(row["longest (us)"]) == pytest.approx(row["longest"] / 16, abs=0.01)
+    page = CliRunner().invoke(app, ["profile", str(elf), "--board", "nucleo-f446re"], standalone_mode=False)
+    assert "were still masked at the end" in " ".join(page.output.split())

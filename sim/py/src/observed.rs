@@ -50,6 +50,10 @@ pub fn observations_to_dict<'py>(py: Python<'py>, observed: &ObservationReport) 
         "intervals",
         records_as_python_bytes(py, observed.intervals.iter().map(pack_interrupt_mask_interval)),
     )?;
+    dict.set_item(
+        "open_intervals",
+        records_as_python_bytes(py, observed.open_intervals.iter().map(pack_interrupt_mask_interval)),
+    )?;
     dict.set_item("locks", records_as_python_bytes(py, observed.locks.iter().map(pack_lock_interval_statistics)))?;
     dict.set_item("calls", records_as_python_bytes(py, observed.calls.iter().map(pack_call_measurement)))?;
     dict.set_item("open_calls", records_as_python_bytes(py, observed.open_calls.iter().map(pack_call_measurement)))?;

@@ -86,6 +86,18 @@ impl Masks {
         sums.sort_unstable_by_key(|sum| sum.0);
         (sums.into_iter().map(|sum| sum.1).collect(), std::mem::take(&mut self.all))
     }
+
+    /// Returns the intervals in progress on the cores, as if they ended in cycle `now`.
+    pub fn intervals_in_progress(&self, now: u64) -> Vec<InterruptMaskInterval> {
+        let of_core = |core: usize| {
+            let levels = self.levels.iter().zip(&self.open[core]);
+            levels.filter_map(move |(&level, open)| {
+                let (start, opener) = (*open)?;
+                Some(InterruptMaskInterval { level, core, start, end: now.max(start), opener, closer: opener })
+            })
+        };
+        (0..self.open.len()).flat_map(of_core).collect()
+    }
 }
 
 /// Adds a masked interval to the statistics of its core, priority and places.
@@ -128,6 +140,17 @@ mod tests {
         let all = masks.take_interrupt_mask_intervals().1;
         let want = InterruptMaskInterval { level: 0x80, core: 0, start: 10, end: 40, opener: at(1), closer: at(4) };
         assert_eq!(all, [want]);
+    }
+
+    #[test]
+    fn interval_that_has_not_ended_is_in_progress() {
+        let mut masks = Masks::new(vec![0x40, 0x80], 9);
+        masks.record_execution_priority(1, 100, 0x80, at(1));
+        let open = InterruptMaskInterval { level: 0x80, core: 1, start: 100, end: 150, opener: at(1), closer: at(1) };
+        assert_eq!(masks.intervals_in_progress(150), [open]);
+        assert!(masks.take_interrupt_mask_intervals().0.is_empty());
+        masks.record_execution_priority(1, 160, THREAD, at(2));
+        assert!(masks.intervals_in_progress(170).is_empty());
     }
 
     #[test]

@@ -379,11 +379,12 @@ impl Observer {
             accounts.push(Account { from, until, rows });
         }
         let (masked, intervals) = self.masks.take_interrupt_mask_intervals();
+        let open_intervals = self.masks.intervals_in_progress(now);
         let (nodes, locks) =
             (self.paths.all_call_path_nodes().to_vec(), self.locks.take_spinlock_interval_statistics());
         let (calls, open_calls) = self.take_measured_function_calls();
         let arrivals = std::mem::take(&mut self.arrivals);
-        ObservationReport { accounts, nodes, masked, intervals, locks, calls, open_calls, arrivals }
+        ObservationReport { accounts, nodes, masked, intervals, open_intervals, locks, calls, open_calls, arrivals }
     }
 
     /// Returns the measured calls that have ended, and those in progress.

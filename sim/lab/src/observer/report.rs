@@ -81,6 +81,8 @@ pub struct ObservationReport {
     pub masked: Vec<InterruptMaskStatistics>,
     /// The first of them, whole.
     pub intervals: Vec<InterruptMaskInterval>,
+    /// Held-off intervals in progress, as if they ended now.
+    pub open_intervals: Vec<InterruptMaskInterval>,
     /// Spinlocks.
     pub locks: BTreeMap<LockKey, SpinlockIntervalStatistics>,
     /// Measured calls that have ended, in order of ends.
