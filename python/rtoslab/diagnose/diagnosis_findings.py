@@ -10,6 +10,7 @@ Level = Literal["error", "warning", "note"]
 KINDS: Final = {
     "fault": "fault",
     "unhandled": "interrupt without a handler",
+    "ignored store": "store without effect",
     "reset": "reset",
     "deadlock": "deadlock",
     "stack": "stack",
@@ -67,6 +68,8 @@ class DiagnosisFinding:
     """Lines about places: who did what, in which function, at which line."""
     tracks: tuple[TimelineTrack, ...] = ()
     """The timeline around it."""
+    is_time_known: bool = True
+    """False for warnings of the board that do not say when: then `cycle` is the end of the run."""
     facts: dict[str, int | str] = field(default_factory=dict)
     """Figures for programs that read the report."""
 

@@ -43,6 +43,8 @@ def diagnosis_heading_lines(diagnosis: FirmwareDiagnosis) -> Iterator[str]:
 
 def finding_time_sentence(finding: DiagnosisFinding, clock_hz: int) -> str:
     """Returns a sentence on when a finding began, how long it lasted, and how often it was seen."""
+    if not finding.is_time_known:
+        return "at an unknown time"
     length = f", for {format_cycles_as_time(finding.cycles, clock_hz)}" if finding.cycles else ""
     often = f", {count_with_noun(finding.count, 'time')}" if finding.count > 1 else ""
     return f"at {format_cycles_as_time(finding.cycle, clock_hz)} (cycle {finding.cycle:,}){length}{often}"

@@ -46,6 +46,8 @@ class CallPathFunction:
     line: str
     """`file:line`. Empty where the image does not say."""
     is_kernel: bool
+    is_interrupted: bool = False
+    """An exception interrupted it. Else it called the function before it on the path."""
 
     def __str__(self) -> str:
         """Returns the function with its source line, for people."""
@@ -117,15 +119,14 @@ class RunNameFinder:
     def call_path(self, core: int, cycle: int) -> list[CallPathFunction]:
         """Returns the functions that a core was in at a cycle, the innermost first, up to the task's first function."""
         machine = self.replay.go_to_cycle(cycle)
-        addresses = self._frames.call_path_addresses(machine, core)
-        places = find_source_lines(
-            self._subject.elf, [address for address in addresses if address not in self._sources]
-        )
+        path = self._frames.call_path(machine, core)
+        places = find_source_lines(self._subject.elf, [address for address, _ in path if address not in self._sources])
         self._sources.update(places)
         frames: list[CallPathFunction] = []
-        for address in addresses:
+        for address, is_interrupted in path:
             name = self.function_name(address) or f"{address:#010x}"
-            frame = CallPathFunction(name, self._sources[address].outer_line, self._is_kernel_function(name))
+            line = self._sources[address].outer_line
+            frame = CallPathFunction(name, line, self._is_kernel_function(name), is_interrupted)
             begins = name in self._trampolines or _ASSEMBLER.search(frame.line) is not None
             if begins and any(not inner.is_kernel for inner in frames):
                 break
@@ -150,7 +151,10 @@ class RunNameFinder:
         """Returns a call path as text, from the application's innermost function outwards."""
         first = next((index for index, frame in enumerate(frames) if not frame.is_kernel), 0)
         shown = frames[first : first + _FRAMES_SHOWN]
-        return ", called from ".join(str(frame) for frame in shown) or "an unknown place"
+        if not shown:
+            return "an unknown place"
+        outer = (f", {'which interrupted' if frame.is_interrupted else 'called from'} {frame}" for frame in shown[1:])
+        return str(shown[0]) + "".join(outer)
 
     def application_call_site_text(self, call: KernelCall) -> str:
         """Returns the place of a kernel call in the application's code, as text. It is the handler for a handler's

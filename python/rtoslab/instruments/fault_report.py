@@ -63,19 +63,20 @@ _VECTOR_READ: Final = 1 << 1
 
 def fault_sentences(fault: Fault, image: Path, symbols: Symbols) -> list[str]:
     """Returns sentences on a fault of the firmware: its place and cause, then one sentence for each caller."""
-    path = [fault.registers["pc"], *DwarfCallerFinder(image).return_addresses(fault)]
+    path = [(fault.registers["pc"], True), *DwarfCallerFinder(image).callers(fault)]
     # A return address is that of the instruction after the call.
-    places = find_source_lines(image, (address - 2 if number else address for number, address in enumerate(path)))
+    inside = [address if is_interrupted else address - 2 for address, is_interrupted in path]
+    places = find_source_lines(image, inside)
     index = SymbolIndex(symbols)
     frames = [
-        _address_with_function_text(address, address - 2 if number else address, places, index)
-        for number, address in enumerate(path)
+        _address_with_function_text(address, at, places, index) for (address, _), at in zip(path, inside, strict=True)
     ]
     first = (
         f"core {fault.core} took a {fault.exception_name} at cycle {fault.cycle:,} in {frames[0]}: "
         f"{_fault_cause_text(fault)}"
     )
-    return [first, *(f"  called from {frame}" for frame in frames[1:])]
+    words = ["interrupted" if is_interrupted else "called from" for _, is_interrupted in path]
+    return [first, *(f"  {word} {frame}" for word, frame in zip(words[1:], frames[1:], strict=True))]
 
 
 def _address_with_function_text(
@@ -122,15 +123,20 @@ class DwarfCallerFinder:
     def __init__(self, image: Path) -> None:
         self._entries, self._code = _read_call_frames_and_machine_code(image)
 
-    def return_addresses(self, fault: Fault) -> list[int]:
-        """Returns the return addresses of the functions in progress at a fault, the innermost first. Empty if the image
-        has no call frame information."""
+    def callers(self, fault: Fault) -> list[tuple[int, bool]]:
+        """Returns an address in each function in progress at a fault, the innermost first: the return address of its
+        call or, if an exception interrupted it (True), the next instruction."""
         return list(_unwind_callers(self._entries, self._code, fault)) if self._entries else []
 
-    def call_path_addresses(self, machine: VirtualBoardMachine, core: int) -> list[int]:
-        """Returns an address in each function on a halted core's call path, the innermost first."""
+    def call_path(self, machine: VirtualBoardMachine, core: int) -> list[tuple[int, bool]]:
+        """Returns an address in each function on a halted core's call path, the innermost first, and whether an
+        exception interrupted the function, which then did not call the next inner one."""
         state = core_state_as_fault(machine, core)
-        return [state.registers["pc"], *(address - 2 for address in self.return_addresses(state))]
+        callers = [
+            (address if is_interrupted else address - 2, is_interrupted)
+            for address, is_interrupted in self.callers(state)
+        ]
+        return [(state.registers["pc"], False), *callers]
 
 
 def _read_call_frames_and_machine_code(image: Path) -> tuple[list[Any], list[BoardMemoryCopy]]:
@@ -170,9 +176,11 @@ def _is_return_address(code: Sequence[BoardMemoryCopy], address: int) -> bool:
     return (first & 0xF800 == 0xF000 and second & 0xD000 == 0xD000) or second & 0xFF80 == 0x4780
 
 
-def _unwind_callers(entries: Sequence[Any], code: Sequence[BoardMemoryCopy], fault: Fault) -> Iterator[int]:
+def _unwind_callers(
+    entries: Sequence[Any], code: Sequence[BoardMemoryCopy], fault: Fault
+) -> Iterator[tuple[int, bool]]:
     """Yields the return addresses of the functions in progress at a fault, from its registers and stacks, the innermost
-    first."""
+    first, and whether an exception interrupted the function. Then the address is that of its next instruction."""
     registers = {number: fault.registers[name] for number, name in _NAMES.items()}
     pc = fault.registers["pc"]
     for number in range(_CALLERS_MOST):
@@ -191,14 +199,14 @@ def _unwind_callers(entries: Sequence[Any], code: Sequence[BoardMemoryCopy], fau
                 return
             registers = {number: frame.get(name, registers[number]) for number, name in _NAMES.items()}
             pc = frame["pc"] & ~1
-            yield pc + 2  # it was interrupted here, and did not call
+            yield pc, True
             continue
         if not returns or returns & ~1 == pc:
             return
         pc = returns & ~1
         if not _is_return_address(code, pc):
             return
-        yield pc
+        yield pc, False
 
 
 def _caller_registers(

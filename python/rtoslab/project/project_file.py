@@ -79,7 +79,7 @@ class RegressionGateSettings(StrictFileSchemaModel):
 
 DiagnoseKind = Literal[
     "fault", "unhandled", "deadlock", "stack", "inversion", "starvation", "storm", "lost interrupt", "missed period",
-    "queue", "masked", "late interrupt", "repeated handler", "lost wake-up", "reset", "warning",
+    "queue", "masked", "late interrupt", "repeated handler", "lost wake-up", "ignored store", "reset", "warning",
 ]  # fmt: skip
 """What `rtoslab diagnose` looks for, as `--json` names it."""
 

@@ -80,6 +80,11 @@ _RESETS_ITSELF: Final = """
 void own(void) { spend(1); }
 void reset(void) { spend(5000); R(0xE000ED0C) = 0x05FA0004; for (;;) sink++; }
 """
+_WRITES_TO_NULL: Final = """
+void own(void) { spend(9); }
+struct list { volatile uint32_t first, last, size; } *volatile list;
+void reset(void) { TICK; list = 0; list->size = 1; for (;;) sink++; }
+"""
 _SLOW_TICK: Final = """
 void own(void) { spend(5000); }
 void reset(void) { TICK; for (;;) sink++; }
@@ -126,14 +131,31 @@ def _diagnose(folder: Path, program: str, *options: str) -> Any:
         (_RECURSES, "", "fault", ("in dig at", "so the stack overflowed", "called from dig")),
         (_LOSES_STACK, "", "fault", ("in reset at", "the stack pointer was 0x30000000")),
         (_RETURNS_BADLY, "", "fault", ("in own at", "the return from an exception is not valid")),
-        (_HAS_NO_VECTOR, "", "fault", ("interrupt 27 (exception 43) has no handler", "its vector is 0x00000000")),
+        (
+            _HAS_NO_VECTOR,
+            "",
+            "fault",
+            ("interrupt 27 (exception 43) has no handler", "its vector is 0x00000000", "interrupted reset at"),
+        ),
         (_NEVER_FEEDS, "", "reset", ("The independent watchdog (IWDG) reset the board", "times more")),
         (_RESETS_ITSELF, "", "reset", ("Software reset the board", "times more")),
+        (_WRITES_TO_NULL, "", "ignored store", ("read-only memory at 0x00000008", "main.c:", "a null pointer")),
         (_SLOW_TICK, "", "storm", ("longer than its period",)),
         (_TIMER, "spend(300)", "storm", ("does not clear its request, or takes longer",)),
         (_TIMER, "for (;;) sink++", "storm", ("did not return",)),
     ],
-    ids=["recursion", "lost stack", "bad return", "no vector", "watchdog", "reset loop", "tick", "handler", "hang"],
+    ids=[
+        "recursion",
+        "lost stack",
+        "bad return",
+        "no vector",
+        "watchdog",
+        "reset loop",
+        "null",
+        "tick",
+        "handler",
+        "hang",
+    ],
 )
 def test_planted_fault_is_the_only_finding_and_its_cause_is_named(
     tmp_path: Path, program: str, end: str, kind: str, words: tuple[str, ...]

@@ -64,6 +64,14 @@ impl Warnings {
         self.strict.then_some(text)
     }
 
+    /// Warns of the first store, by the instruction at `pc`, that read-only memory ignored.
+    pub fn warn_of_ignored_store(&mut self, address: u32, pc: u32) {
+        let begin = "a store to read-only memory at ";
+        if !self.texts.iter().any(|text| text.starts_with(begin)) {
+            self.texts.push(format!("{begin}0x{address:08x} changed nothing (first by 0x{pc:08x})"));
+        }
+    }
+
     /// Warns that `by` (a watchdog, or software) reset the board while core 0 was at `pc`. Later resets by the same are
     /// counted in the same warning.
     pub fn warn_of_reset(&mut self, by: &'static str, pc: u32, cycle: u64) {
@@ -116,6 +124,15 @@ mod tests {
             format!("read of a UART register at 0x{address} is not modelled (first used by 0x{pc})")
         };
         assert_eq!(warnings.warning_texts(), [warning_of("40000004", "00000100"), warning_of("40000008", "00000104")]);
+    }
+
+    #[test]
+    fn only_the_first_ignored_store_is_a_warning() {
+        let mut warnings = Warnings::new(true);
+        warnings.warn_of_ignored_store(0x8, 0x0800_0198);
+        warnings.warn_of_ignored_store(0xc, 0x0800_019a);
+        let first = "a store to read-only memory at 0x00000008 changed nothing (first by 0x08000198)";
+        assert_eq!(warnings.warning_texts(), [first]);
     }
 
     #[test]

@@ -1,9 +1,10 @@
 """The rules of proofs, one per file. A file in this folder is the registration of its rule.
 
 A rule module has `judge_evidence(params, evidence) -> BenchmarkProofFinding`, and the class of this function's first
-argument: the rule's keys in benchmark.toml, unknown ones refused. It may have `find_watched_services(params)`, the services whose calls the virtual
-board must watch for it. Every rule may have conditions in `when`. A rule compares what the kernel did, as probes
-observed it, with the firmware's counts. It returns prose for a person, never a number to use."""
+argument: the rule's keys in benchmark.toml, unknown ones refused. It may have `find_watched_services(params)`, the
+services whose calls the virtual board must watch for it. Every rule may have conditions in `when`. A rule compares what
+the kernel did, as probes observed it, with the firmware's counts. It returns prose for a person, never a number to
+use."""
 
 import importlib
 import pkgutil

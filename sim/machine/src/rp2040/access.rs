@@ -299,6 +299,7 @@ impl System {
             }
             // The ROM ignores stores.
             0x0 if address < ROM_BYTES => {
+                self.warnings.warn_of_ignored_store(address, core.next_instruction_address());
                 *t += 2;
                 Ok(())
             }

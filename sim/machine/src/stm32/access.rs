@@ -185,7 +185,9 @@ impl<F: Stm32ChipFamily> System<F> {
             _ => {}
         }
         if let Some((home, offset)) = self.memory_at(address) {
-            self.store_to_memory(core, home, offset, bytes, value, at);
+            if !self.store_to_memory(core, home, offset, bytes, value, at) {
+                self.warnings.warn_of_ignored_store(address, core.next_instruction_address());
+            }
             // Of main RAM the marks tell.
             if self.watched_elsewhere && home != Home::Ram {
                 let pc = core.next_instruction_address();
@@ -207,8 +209,8 @@ impl<F: Stm32ChipFamily> System<F> {
         self.handle_unmapped_address_access(core, address, "store", at).map(|()| 0)
     }
 
-    /// Stores to a memory, and forgets code that was decoded there.
-    fn store_to_memory(&mut self, core: &mut Core, home: Home, offset: u32, bytes: u32, value: u32, at: u64) {
+    /// Stores to a memory, and forgets code that was decoded there. Returns false if the memory ignores the store.
+    fn store_to_memory(&mut self, core: &mut Core, home: Home, offset: u32, bytes: u32, value: u32, at: u64) -> bool {
         let (start, data) = (offset as usize, value.to_le_bytes());
         match home {
             Home::Ram => {
@@ -216,17 +218,17 @@ impl<F: Stm32ChipFamily> System<F> {
                 if self.is_near_code_or_watched_word(offset) {
                     self.handle_store_near_code_or_watch(core, offset, bytes, at);
                 }
-                return;
+                return true;
             }
             Home::Area(index) if self.memories[index].area.kind != Kind::Rom => {
                 self.memories[index].bytes[start..start + bytes as usize].copy_from_slice(&data[..bytes as usize]);
             }
-            Home::Area(_) => return,
+            Home::Area(_) => return false,
             Home::Flash => {
                 let verdict = self.periph.store_to_flash_array(FLASH_BASE + offset, bytes, at + 1, &mut self.effects);
                 self.apply_event_effects(core, at + 1);
                 if verdict == FlashStore::Refused {
-                    return;
+                    return false;
                 }
                 // Programming only clears bits.
                 for (byte, new) in Arc::make_mut(&mut self.flash)[start..].iter_mut().zip(&data[..bytes as usize]) {
@@ -235,6 +237,7 @@ impl<F: Stm32ChipFamily> System<F> {
             }
         }
         self.drop_decoded_ops(home, offset, bytes);
+        true
     }
 
     /// Carries out the request of a write to the core's own registers to the memories.

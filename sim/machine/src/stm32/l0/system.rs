@@ -314,6 +314,8 @@ unsafe impl Bus for System {
                 };
                 self.memories.all[memory].store_value_at_offset(offset, bytes, old | value);
                 self.memories.drop_decoded_ops(memory, offset, bytes);
+            } else {
+                self.devices.warnings.warn_of_ignored_store(address, core.next_instruction_address());
             }
             self.apply_event_effects(core, at);
             return Ok(());
