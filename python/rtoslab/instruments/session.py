@@ -136,6 +136,7 @@ class _ObservedSession:
         self.uart = bytearray()
         self.events = bytearray()
         self.start: int | None = None
+        self.lock_up: list[str] = []
         """First cycle of the stretch, within it."""
 
     def run_and_record_observation(self) -> ObservedRunRecording:
@@ -173,7 +174,7 @@ class _ObservedSession:
             decoded=decoded,
             machine=self.machine,
             words_at_start=words,
-            unhandled=" ".join(cores_in_endless_handlers(self.machine, self.subject.cores)),
+            unhandled=" ".join([*cores_in_endless_handlers(self.machine, self.subject.cores), *self.lock_up]),
         )
         if ended is not None and end > start:
             raise RecordingInterruptedError(ended, recording)
@@ -275,6 +276,8 @@ class _ObservedSession:
             if stop["reason"] == passes:
                 continue
             if stop["reason"] not in {"cycles", "watch", "until"}:
+                if stop["reason"] == "lockup":
+                    self.lock_up = [f"The board stopped: {stop['detail']}."]
                 if self.subject.expected is None:  # an image may well end in a deadlock: that is what is to be seen
                     return stop["reason"]
                 raise RunError(f"The virtual board stopped in its {phase} ({stop['reason']}): {stop['detail']}")

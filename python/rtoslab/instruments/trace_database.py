@@ -11,12 +11,13 @@ import sqlite3
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from itertools import islice
 from typing import Final
 
 from rtoslab.base import PlanError, TitledTable
 from rtoslab.instruments.timelines import HANDLERS, TASKS, PinEdge, Timeline
-from rtoslab.intake import LINE_CHARS, STORED_BYTES
+from rtoslab.intake import LINE_CHARS, STORED_BYTES, quote_text
 
 _SCHEMA: Final = """
 CREATE TABLE slice (track_group TEXT, track TEXT, name TEXT, depth INTEGER, start_cycle INTEGER, end_cycle INTEGER,
@@ -36,7 +37,7 @@ NAMED: Final[Mapping[str, str]] = {
         ORDER BY 1, 4 DESC, 2""",
     "switches": """
         SELECT track_group AS core, name AS task, start_cycle, cycles AS "cycles until the next switch"
-        FROM slice WHERE track = 'tasks' ORDER BY cycles DESC, start_cycle LIMIT 20""",
+        FROM slice WHERE track = 'tasks' ORDER BY cycles DESC, start_cycle""",
     "calls": """
         SELECT track AS task, name AS call, count(*) AS times, min(cycles) AS min, max(cycles) AS max,
           sum(cycles) AS total FROM slice
@@ -52,7 +53,8 @@ _LATENCY: Final = """
       min(done.start_cycle) - begun.start_cycle AS cycles
     FROM slice AS begun JOIN slice AS done ON done.name = ?2 AND done.start_cycle > begun.start_cycle
       AND done.start_cycle <= begun.start_cycle + ?3
-    WHERE begun.name = ?1 GROUP BY begun.rowid ORDER BY cycles DESC, 1 LIMIT 20"""
+    WHERE begun.name = ?1 GROUP BY begun.rowid ORDER BY cycles DESC, 1"""
+_NAMED_MOST: Final = 8
 _ROWS_MOST: Final = 100_000
 _TURN: Final = 1_000
 """Steps of SQLite's machine between two looks at the limits."""
@@ -133,7 +135,16 @@ class TraceDatabase:
 
     def latency_between_trace_slices_table(self, begin: str, end: str, limit_cycles: int) -> TitledTable:
         """Returns the cycles from each slice of the trace named `begin` to the next one named `end`, the longest
-        first."""
+        first. Raises PlanError for a name that no slice has."""
+        for name in (begin, end):
+            if not self.run_sql_query_on_trace("SELECT 1 FROM slice WHERE name = ? LIMIT 1", (name,)).rows:
+                known = [
+                    str(row[0])
+                    for row in self.run_sql_query_on_trace("SELECT DISTINCT name FROM slice ORDER BY name").rows
+                ]
+                near = get_close_matches(name, known, 1)
+                hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(known[:_NAMED_MOST])}."
+                raise PlanError(f"The trace has no slice named {quote_text(name)}; {hint}")
         return self.run_sql_query_on_trace(_LATENCY, (begin, end, limit_cycles), title=f"{begin} to {end}")
 
     def run_sql_query_on_trace(self, sql: str, values: Sequence[str | int] = (), title: str = "") -> TitledTable:
@@ -160,8 +171,11 @@ class TraceDatabase:
 
 def _read_size_limited_sql_rows(cursor: sqlite3.Cursor) -> list[tuple[object, ...]]:
     """Returns the first rows of an SQL result. Raises ValueError if they have too many bytes together."""
-    rows, held = [], 0
-    for row in islice(cursor, _ROWS_MOST):
+    rows: list[tuple[object, ...]] = []
+    held = 0
+    for row in islice(cursor, _ROWS_MOST + 1):
+        if len(rows) == _ROWS_MOST:
+            raise ValueError(f"its answer has more than {_ROWS_MOST:,} rows")
         held += sum(len(cell) for cell in row if isinstance(cell, str | bytes))
         if held > _ANSWER_BYTES:
             raise ValueError(f"its answer has more than {_ANSWER_BYTES:,} bytes")

@@ -188,3 +188,22 @@ def test_interrupts_masked_to_the_end_are_shown_with_their_own_clock(tmp_path: P
     assert float(row["longest (us)"]) == pytest.approx(row["longest"] / 16, abs=0.01)
     page = CliRunner().invoke(app, ["profile", str(elf), "--board", "nucleo-f446re"], standalone_mode=False)
     assert "were still masked at the end" in " ".join(page.output.split())
+
+
+@pytest.mark.parametrize(
+    ("program", "options", "words"),
+    [
+        (_LOCKS_UP, (), "ended in hard_fault, the endless loop of its handler"),
+        (_LOCKS_UP, ("-DFAULTS_AGAIN",), "The board stopped: core 0 is locked up"),
+    ],
+    ids=["loop", "lock-up"],
+)
+@pytest.mark.filterwarnings("ignore::rtoslab.base.UnmodelledFeatureWarning")
+@pytest.mark.parametrize("command", [["profile"], ["trace"], ["measure", "reset", "--image"]])
+def test_run_that_ends_in_a_fault_has_exit_code_3(
+    tmp_path: Path, program: str, options: tuple[str, ...], words: str, command: list[str]
+) -> None:
+    elf = _build(tmp_path, program, *options)
+    result = CliRunner().invoke(app, [*command, str(elf), "--board", "nucleo-f446re"], standalone_mode=False)
+    assert result.return_value == 3
+    assert words in " ".join(result.output.split())

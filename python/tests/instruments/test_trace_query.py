@@ -4,6 +4,7 @@ import json
 import os
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,23 @@ def test_latency_ends_at_the_next_event_within_a_limit() -> None:
     database = TraceDatabase(MADE)
     assert database.latency_between_trace_slices_table("give", "take", 1000).rows == [(5, 70, 65)]
     assert database.latency_between_trace_slices_table("give", "take", 64).rows == []
+
+
+def test_latency_of_an_unknown_slice_is_refused() -> None:
+    """An empty table would say that it never occurred."""
+    with pytest.raises(PlanError, match="no slice named 'isr_iner'; did you mean 'isr_inner'"):
+        TraceDatabase(MADE).latency_between_trace_slices_table("give", "isr_iner", 1000)
+    with pytest.raises(PlanError, match="no slice named 'x'; it has a, b, give"):
+        TraceDatabase(MADE).latency_between_trace_slices_table("x", "take", 1000)
+
+
+def test_no_answer_is_cut_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    many = replace(MADE, slices=[piece("core 0", "tasks", "a", 2 * at, 2 * at + 1) for at in range(50)])
+    assert len(TraceDatabase(many).latency_between_trace_slices_table("a", "a", 1000).rows) == 49
+    assert len(TraceDatabase(many).answer_predefined_query("switches").rows) == 50
+    monkeypatch.setattr(trace_database, "_ROWS_MOST", 49)
+    with pytest.raises(PlanError, match="more than 49 rows"):
+        TraceDatabase(many).run_sql_query_on_trace("SELECT * FROM slice")
 
 
 COUNTING = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n)"
