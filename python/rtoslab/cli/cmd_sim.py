@@ -161,10 +161,10 @@ def sim_command(
     channel's name. Then prints cycles and instructions per core, and for every --between pair the count, minimum,
     maximum and total cycles. The image is not changed.
 
-    Exit code 3 if --until or --expect was not reached, --fail matched, a core took a fault whose handler did not
-    return, locked up, or ended in an unimplemented handler. A fault is reported with its cause, function, file and
-    line, and its callers. Firmware that ends by semihosting gives the exit code. If a signal ends the command, it
-    prints the results so far, with exit code 130.
+    Exit code 3 if --until or --expect was not reached, no --between pair was executed, --fail matched, a core took a
+    fault whose handler did not return, locked up, or ended in an unimplemented handler. A fault is reported with its
+    cause, function, file and line, and its callers. Firmware that ends by semihosting gives the exit code. If a signal
+    ends the command, it prints the results so far, with exit code 130.
     """
     facts = find_board(find_checkout_root(), board).facts
     require_board_has_cores(facts, cores)
@@ -219,6 +219,9 @@ def _exit_code_of_firmware(result: SimulationResult) -> int:
         return EXIT_INTERRUPTED
     if result.exit_code is not None and 0 < result.exit_code <= _CODES_MOST:
         return result.exit_code
+    if result.between and not any(pair.count for pair in result.between):
+        click.echo("Nothing was measured, because no --between pair was executed.", err=True)
+        return EXIT_POINT_FAILED
     return EXIT_OK if result.reached else EXIT_POINT_FAILED
 
 

@@ -37,6 +37,21 @@ def _profile_duration_milliseconds(profile: Profile) -> float:
     return max(profile.observed_cycles) * 1000 / profile.clock_hz
 
 
+def _different_conditions_text(before: Profile, after: Profile) -> str:
+    """Returns a sentence on what else differs between two profiles: board, clock, cores. Empty if nothing does."""
+    conditions = {
+        name: pair
+        for name, pair in {
+            "board": (before.axes.get("board", ""), after.axes.get("board", "")),
+            "clock": (f"{before.clock_hz / 1e6:g} MHz", f"{after.clock_hz / 1e6:g} MHz"),
+            "observed cores": (str(len(before.observed_cycles)), str(len(after.observed_cycles))),
+        }.items()
+        if pair[0] != pair[1]
+    }
+    listed = ", ".join(f"{name} {first} and {second}" for name, (first, second) in conditions.items())
+    return f". Also different: {listed}" if listed else ""
+
+
 def profile_difference_tables(before: Profile, after: Profile, top: int | None = None) -> tuple[TitledTable, ...]:
     """Returns tables of the differences between two profiles: by use of cycles, class of function, and function (at
     most `top`)."""
@@ -47,7 +62,7 @@ def profile_difference_tables(before: Profile, after: Profile, top: int | None =
     )
     ways = [way for way in range(len(WAYS)) if any(function["all"].cycles[way] for function in whole)]
     heads = ("A", "B", "B - A", *(f"of which {HEADS[way]}" for way in ways))
-    title = f"in {scale.unit}. A: {before.label}; B: {after.label}"
+    title = f"in {scale.unit}. A: {before.label}; B: {after.label}{_different_conditions_text(before, after)}"
     classes, functions = (
         (cycle_sums_by_function_class(before), cycle_sums_by_function_class(after)),
         (_total_cycles_by_function(before), _total_cycles_by_function(after)),

@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from rtoslab.cli import app
+from tests.instruments.small_program import small_program
 
 _HEAD: Final = r"""
 #include <stdint.h>
@@ -207,3 +208,21 @@ def test_run_that_ends_in_a_fault_has_exit_code_3(
     result = CliRunner().invoke(app, [*command, str(elf), "--board", "nucleo-f446re"], standalone_mode=False)
     assert result.return_value == 3
     assert words in " ".join(result.output.split())
+
+
+def test_profiles_of_different_boards_are_compared_with_a_word_on_that(tmp_path: Path) -> None:
+    elf, pico = _build(tmp_path, _SLEEPS), small_program("pico")
+    for name, image, board in (("a.json", elf, "nucleo-f446re"), ("b.json", pico, "pico")):
+        command = ["profile", str(image), "--board", board, "--save", str(tmp_path / name), "--max-cycles", "9000"]
+        assert CliRunner().invoke(app, command, standalone_mode=False).return_value == 0
+    for other, is_different in (("a.json", False), ("b.json", True)):
+        command = ["profile", "--diff", str(tmp_path / "a.json"), str(tmp_path / other)]
+        shown = " ".join(CliRunner().invoke(app, command, standalone_mode=False).output.split())
+        assert ("Also different: board nucleo-f446re and pico, clock 16 MHz and" in shown) == is_different
+
+
+def test_pair_that_was_never_executed_has_exit_code_3(tmp_path: Path) -> None:
+    elf = _build(tmp_path, _SLEEPS)
+    for place, code in (("hard_fault", 3), ("own", 0)):
+        command = ["sim", str(elf), "--board", "nucleo-f446re", "--between", "reset", place, "--for", "5ms"]
+        assert CliRunner().invoke(app, command, standalone_mode=False).return_value == code
