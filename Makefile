@@ -210,7 +210,7 @@ $(STAMPS)/tools: Makefile
 	@touch $@
 
 $(STAMPS)/python: pyproject.toml requirements-dev.lock | $(STAMPS)/tools
-	@echo "== Python environment in .venv, by uv from requirements-dev.lock (33 packages, hashes checked)"
+	@echo "== Python environment in .venv, by uv from requirements-dev.lock (34 packages, hashes checked)"
 	@test -x $(BIN)/python || python3 -m venv .venv
 	@$(BIN)/python -m pip install --disable-pip-version-check --quiet $(UV)
 	@$(call install,--extra report --group build)

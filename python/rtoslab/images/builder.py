@@ -30,6 +30,7 @@ from rtoslab.base import (
     tools,
 )
 from rtoslab.catalogue import Catalogue, SourceTree
+from rtoslab.images.compilation import with_firmware_path
 from rtoslab.images.compile_steps import BuildStepsResult, StepFailedError, run_build_steps
 from rtoslab.images.compiler_calls import (
     compact_compiler_calls,
@@ -53,7 +54,6 @@ from rtoslab.images.image_inputs import (
 )
 from rtoslab.images.inserted_code import files_with_own_optimisation_level, hook_macro_code, read_source_contents
 from rtoslab.images.object_cache import ObjectFileCache, compiler_identity
-from rtoslab.images.object_store import ObjectStore
 from rtoslab.plan import PlannedPoint
 from rtoslab.records import SEAL_FILE, ExpectedImageIdentity, add_file_listing_digests, read_and_verify_sealed_folder
 from rtoslab.trees import (
@@ -66,8 +66,8 @@ from rtoslab.trees import (
 TREE_BUILD_ATTEMPTS = 4
 """Builds before a tree that changes meanwhile is refused. The first build only finds out which files are read."""
 
-SHARED_FOLDERS = ("objects", "configured", "facts")
-"""Caches beside the images: compiled objects, CMake's findings, facts of TOML files."""
+SHARED_FOLDERS = ("ccache", "configured", "facts")
+"""Caches beside the images: compiled objects (in ccache), CMake's findings, facts of TOML files."""
 
 CONFIG_MACROS = "config_macros.txt"
 """In a build's folder: the macros of the kernel's configuration, as the preprocessor lists them."""
@@ -203,7 +203,7 @@ def _build_and_store_image(catalogue: Catalogue, point: PlannedPoint, digest: st
         digest = _build_until_stable(catalogue, point, digest, work)
         folder = _image_folder(catalogue.root, point, digest)
         staging = Path(tempfile.mkdtemp(prefix=".done-", dir=parent))
-        _join_call_graph_files(work)
+        _join_call_graph_files(work, catalogue.root / "firmware")
         outputs = {name: (work / name).read_bytes() for name in STORED_FILES if (work / name).is_file()}
         for name, content in add_file_listing_digests(folder.name, outputs).items():
             (staging / name).write_bytes(content)
@@ -257,7 +257,7 @@ def _record_compiler_calls(work: Path, build: BuildStepsResult) -> Mapping[str, 
     path = work / INFO
     info: dict[str, Any] = json.loads(path.read_bytes())
     folders = _build_record_folder_names_by_path(work)
-    links = [line for line in build.commands_besides_compile_and_archive if f" -o {IMAGE}" in line]
+    links = [line for line in build.commands_besides_compilations if f" -o {IMAGE}" in line]
     info["calls"] = compact_compiler_calls(build.compiler_calls_of_build, links, folders)
     path.write_text(json.dumps(info, indent=2) + "\n", encoding="utf-8")
     return info
@@ -334,19 +334,19 @@ def _add_source_tree_to_build_record(path: Path, tree: SourceTree, files: tuple[
     path.write_text(json.dumps(info, indent=2) + "\n", encoding="utf-8")
 
 
-def _join_call_graph_files(work: Path) -> None:
+def _join_call_graph_files(work: Path, firmware: Path) -> None:
     """Joins the call graph files (.ci) that the compiler wrote for the objects in `work` into one file."""
     parts = [path.read_text(encoding="utf-8", errors="replace") for path in sorted(work.rglob("*.ci"))]
     if parts:
-        (work / CALLGRAPH).write_text("".join(parts), encoding="utf-8")
+        (work / CALLGRAPH).write_text(with_firmware_path("".join(parts), str(firmware)), encoding="utf-8")
 
 
 def _configure_and_compile(
     catalogue: Catalogue, point: PlannedPoint, expected: ExpectedImageIdentity, work: Path
 ) -> BuildStepsResult:
     """Configures and compiles an image in `work`. Raises BuildError with the reason from the log."""
-    firmware, cache = catalogue.root / "firmware", ObjectStore(work.parent / "objects")
-    objects = ObjectFileCache(work, firmware, cache, compiler_identity(point.compiler == "clang"))
+    identity = compiler_identity(point.compiler == "clang")
+    objects = ObjectFileCache(work, catalogue.root / "firmware", work.parent / "ccache", identity)
     is_configured = False
     with (work / LOG).open("w+", encoding="utf-8", errors="replace") as log:
         try:

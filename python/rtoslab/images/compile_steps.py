@@ -5,23 +5,23 @@ Only outputs of successful compilers are cached, and each build has a folder of 
 
 import shlex
 import subprocess
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
 from threading import Lock
+from types import MappingProxyType
 from typing import IO, Final
 
-from rtoslab.base import StoreError, tools
-from rtoslab.images.compilation import CompilerCall, LibraryArchiveStep, parse_compiler_call, parse_library_archive_step
-from rtoslab.images.object_cache import CompilerOutputs, ObjectFileCache, present_time_ns
+from rtoslab.base import tools
+from rtoslab.images.compilation import FIRMWARE_LINK, CompilerCall, parse_compiler_call, with_firmware_path
+from rtoslab.images.object_cache import ObjectFileCache
 
 PARALLEL_COMPILERS: Final = 2
 """Compilers that a build runs at the same time."""
 
-_Step = CompilerCall | LibraryArchiveStep | str
+_Step = CompilerCall | str
 
 
 class StepFailedError(Exception):
@@ -38,61 +38,30 @@ class _StepRunner:
     files_read: set[str] = field(default_factory=set)
     steps: list[_Step] = field(default_factory=list)
 
-    def compile_or_copy_cached_object(self, compilation: CompilerCall) -> None:
+    def compile(self, call: CompilerCall) -> None:
         """Compiles a source file, or copies its object from the cache."""
-        call = self.objects.compiler_call_key(compilation)
-        cached = self.objects.find_compiler_outputs(call)
-        if cached is None and self.objects.does_call_use_image_specific_macro(call):
-            cached = self._run_compiler(compilation), compilation.files_read_by_compiler()
-        if cached is None:
-            with self.objects.exclusive_lock(call):
-                cached = self.objects.find_compiler_outputs(call) or self._compile_and_store(
-                    compilation, call
-                )  # another build may have kept it meanwhile
-        result, files = cached
-        compilation.write_cached_outputs(result.object, result.callgraph)
-        self._write_log(result.output)
+        call.object_file_path.parent.mkdir(parents=True, exist_ok=True)
+        output = self._output_of_ccache(call) if self.objects.is_cacheable(call) else None
+        if output is None:
+            output = self._run_program(call.relative_arguments, call.work)
+            self._write_log(f"Compiled: {call.path_of_compiled_source_file}")
+        self._write_log(output)
         with self.lock:
-            self.files_read.update(files)
+            self.files_read.update(call.files_read_by_compiler())
 
-    def _compile_and_store(self, compilation: CompilerCall, call: str) -> tuple[CompilerOutputs, tuple[str, ...]]:
-        """Compiles a source file and caches its object, unless the cache has one of the same preprocessed code. Returns
-        the outputs and the files read."""
-        began_ns = present_time_ns()
-        preprocessed = compilation.preprocess_source()
-        result = (
-            None if preprocessed is None else self.objects.find_outputs_by_preprocessed_code(compilation, preprocessed)
-        )
-        result = result or self._run_compiler(compilation)
-        if preprocessed is not None and not (
-            preprocessed.contains_checkout
-            or compilation.does_object_file_contain_build_paths(result.object + (result.callgraph or b""))
-        ):
-            with suppress(StoreError):  # the image needs no kept object. On a disk without room it fails itself
-                self.objects.store_compiler_outputs(compilation, call, preprocessed, result, began_ns)
-        return result, compilation.files_read_by_compiler() if preprocessed is None else preprocessed.files
-
-    def _run_compiler(self, compilation: CompilerCall) -> CompilerOutputs:
-        """Runs the compiler. Returns the object, the call graph and the compiler's messages."""
-        output = self._run_program(compilation.arguments, compilation.work)
-        self._write_log(f"Compiled: {compilation.path_of_compiled_source_file}")
-        callgraph = compilation.callgraph_path.read_bytes() if compilation.callgraph_path.is_file() else None
-        return CompilerOutputs(compilation.object_file_path.read_bytes(), callgraph, output)
-
-    def make_or_copy_library(self, archiving_: LibraryArchiveStep) -> None:
-        """Makes a library of object files, or copies it from the cache."""
-        key = self.objects.library_cache_key(archiving_)
-        content = self.objects.find_library(key)
-        if content is not None:
-            archiving_.archive.parent.mkdir(parents=True, exist_ok=True)
-            archiving_.archive.write_bytes(content)
-            return
-        self.run_command(archiving_.work, archiving_.line)
-        with suppress(StoreError):
-            self.objects.put_library_into_cache(key, archiving_.archive.read_bytes())
+    def _output_of_ccache(self, call: CompilerCall) -> str | None:
+        """Compiles a source file through ccache and returns the compiler's messages. None if it must be compiled
+        without ccache, which then shows any error of the compiler."""
+        arguments = [str(self.objects.ccache), *call.relative_arguments]
+        process = _run(arguments, call.work, self.objects.settings(call))
+        if process.returncode != 0 or self.objects.has_unlisted_inputs(call.files_read_by_compiler()):
+            return None
+        if not call.is_copied_from_cache():
+            self._write_log(f"Compiled: {call.path_of_compiled_source_file}")
+        return process.stdout
 
     def run_command(self, work: Path, line: str) -> None:
-        """Runs a command of the build files that neither compiles nor makes a library."""
+        """Runs a command of the build files that compiles no source file."""
         self._write_log(self._run_program(("/bin/sh", "-c", line), work))
 
     def read_build_steps(self, work: Path) -> Iterator[_Step]:
@@ -104,32 +73,21 @@ class _StepRunner:
             self._write_log("FAILED: the build files name no step.")
             raise StepFailedError
         for line in commands:
-            step = (
-                parse_compiler_call(work, line, self.objects.firmware) or parse_library_archive_step(work, line) or line
-            )
+            step = parse_compiler_call(work, line, self.objects.firmware) or line
             self.steps.append(step)
             yield step
 
-    def _run_program(self, arguments: tuple[str, ...], work: Path) -> str:
+    def _run_program(self, arguments: Sequence[str], work: Path) -> str:
         """Runs a program and returns its output. Raises StepFailedError if it fails."""
-        done = subprocess.run(
-            arguments,
-            cwd=work,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            env=tools.build_environment_variables(),
-            check=False,
-        )
-        if done.returncode != 0:
-            self._write_log(f"FAILED ({done.returncode}): {shlex.join(arguments)}\n{done.stdout}")
+        process = _run(arguments, work)
+        if process.returncode != 0:
+            self._write_log(f"FAILED ({process.returncode}): {shlex.join(arguments)}\n{process.stdout}")
             raise StepFailedError
-        return done.stdout
+        return process.stdout
 
     def _write_log(self, text: str) -> None:
-        """Appends a text and a line end to the build's log."""
+        """Appends a text and a line end to the build's log, with the absolute paths of the firmware's files."""
+        text = with_firmware_path(text, str(self.objects.firmware))
         with self.lock:
             self.log.write(text if not text or text.endswith("\n") else f"{text}\n")
 
@@ -148,14 +106,34 @@ class BuildStepsResult:
         return [step for step in self.steps if isinstance(step, CompilerCall)]
 
     @property
-    def commands_besides_compile_and_archive(self) -> list[str]:
-        """Returns the commands of the build that neither compile nor make a library."""
+    def commands_besides_compilations(self) -> list[str]:
+        """Returns the commands of the build that compile no source file."""
         return [step for step in self.steps if isinstance(step, str)]
+
+
+def _run(
+    arguments: Sequence[str], work: Path, more: Mapping[str, str] = MappingProxyType({})
+) -> "subprocess.CompletedProcess[str]":
+    """Runs a program of the build, and returns its ended process with its output. `more`: environment variables."""
+    return subprocess.run(
+        arguments,
+        cwd=work,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        env=tools.build_environment_variables(more),
+        check=False,
+    )
 
 
 def run_build_steps(work: Path, objects: ObjectFileCache, log: IO[str]) -> BuildStepsResult:
     """Executes all steps of a configured build. Raises StepFailedError, whose reason is in the log, and OSError."""
     steps = _StepRunner(objects, log)
+    link = work / FIRMWARE_LINK
+    link.unlink(missing_ok=True)
+    link.symlink_to(objects.firmware)
     with ThreadPoolExecutor(PARALLEL_COMPILERS) as pool:
         for are_compilations, group in groupby(
             steps.read_build_steps(work), key=lambda line: isinstance(line, CompilerCall)
@@ -164,9 +142,7 @@ def run_build_steps(work: Path, objects: ObjectFileCache, log: IO[str]) -> Build
                 _compile_in_parallel(pool, steps, group)
             else:
                 for step in group:
-                    if isinstance(step, LibraryArchiveStep):
-                        steps.make_or_copy_library(step)
-                    elif isinstance(step, str):
+                    if isinstance(step, str):
                         steps.run_command(work, step)
     return BuildStepsResult(frozenset(steps.files_read), tuple(steps.steps))
 
@@ -174,9 +150,7 @@ def run_build_steps(work: Path, objects: ObjectFileCache, log: IO[str]) -> Build
 def _compile_in_parallel(pool: ThreadPoolExecutor, steps: _StepRunner, group: Iterable[_Step]) -> None:
     """Runs the compilations of a group in parallel. After a failure no further one is started, and the error is raised
     again."""
-    waiting: list[Future[None]] = [
-        pool.submit(steps.compile_or_copy_cached_object, step) for step in group if isinstance(step, CompilerCall)
-    ]
+    waiting: list[Future[None]] = [pool.submit(steps.compile, step) for step in group if isinstance(step, CompilerCall)]
     try:
         for future in waiting:
             future.result()

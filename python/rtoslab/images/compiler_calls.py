@@ -24,6 +24,8 @@ _OUTPUT: Final = frozenset({"-MT", "-MF", "-o", "-c"})
 """Options with a value that say what is compiled and where the result goes."""
 _DEFINES: Final = ("-D", "-U")
 _LOOKS_IN: Final = ("-I", "-isystem", "-iquote", "-idirafter", "-iprefix", "-include", "-imacros")
+_CONFIG_FORMS: Final = "-Ibuild/generated/"
+"""Begins the folders of shorter forms of bench_config.h, which differ only in how many of its macros they have."""
 _MAPS_PREFIX: Final = re.compile(r"-f\w+-prefix-map=")
 _FOREIGN: Final = re.compile(r"^(-[ILT]|-[\w-]+ |[^/]*[=,])?(/[^,]*)$")
 _FOLDER: Final = re.compile(r"set\((FIRMWARE_DIR|KERNEL_DIR|KERNEL_SOURCE_DIR|CMAKE_BINARY_DIR) \[==\[(.*)\]==\]\)")
@@ -178,9 +180,10 @@ def _compiler_arguments_by_kind(arguments: Sequence[str], folders: Mapping[str, 
                 _without_machine_paths(word if len(word) > 2 else word + next(words, ""), folders)
             )
         elif word.startswith(_LOOKS_IN):
-            sorted_words[FOLDERS].append(
-                _without_machine_paths(f"{word} {next(words, '')}" if word in _LOOKS_IN else word, folders)
-            )
+            folder = _without_machine_paths(f"{word} {next(words, '')}" if word in _LOOKS_IN else word, folders)
+            is_searched = folder.startswith("-I") and folder in sorted_words[FOLDERS]
+            if not is_searched and not folder.startswith(_CONFIG_FORMS):
+                sorted_words[FOLDERS].append(folder)
         else:
             sorted_words[OPTIONS].append(_without_machine_paths(word, folders))
     return sorted_words

@@ -22,14 +22,17 @@ from rtoslab.base import (
     StoreError,
     listing_of_file_hashes,
     make_disk_error,
+    make_folder,
+    prepend_digest_line,
     sha256_of_file,
+    strip_digest_line,
     to_canonical_json,
     tools,
+    write_file_atomically,
 )
 from rtoslab.catalogue import Catalogue
 from rtoslab.images.image_inputs import cmake_options, kernel_cmake_options, toml_files_read_by_cmake
 from rtoslab.images.object_cache import compiler_identity
-from rtoslab.images.object_store import ObjectStore
 from rtoslab.plan import DEFAULT_COMPILER, PlannedPoint
 from rtoslab.records import SEAL_FILE, ExpectedImageIdentity, add_file_listing_digests, read_and_verify_sealed_folder
 
@@ -68,7 +71,7 @@ def configure_image_build(
     `cache_folder`: the folder of cached findings. Raises StoreError, ToolMissingError.
     """
     mine = _restore_cached_cmake_results(catalogue, point, cache_folder, work)
-    read = ObjectStore(cache_folder.with_name("facts"))
+    read = cache_folder.with_name("facts")
     before_read = _restore_cached_toml_contents(catalogue, point, read, work)
     options: list[str | Path] = ["-C", work / _PROGRAMS, "-DCMAKE_PLATFORM_INFO_INITIALIZED:INTERNAL=1"] if mine else []
     command: list[str | Path] = [
@@ -127,7 +130,7 @@ def _restore_cached_cmake_results(catalogue: Catalogue, point: PlannedPoint, cac
     return True
 
 
-def _restore_cached_toml_contents(catalogue: Catalogue, point: PlannedPoint, read: ObjectStore, work: Path) -> set[str]:
+def _restore_cached_toml_contents(catalogue: Catalogue, point: PlannedPoint, read: Path, work: Path) -> set[str]:
     """Copies the cached contents of TOML files into the build's folder, as CMake code. Returns the cache keys of these
     files."""
     reader = sha256_of_file(catalogue.root / "firmware" / "cmake" / "Toml.cmake")
@@ -136,20 +139,22 @@ def _restore_cached_toml_contents(catalogue: Catalogue, point: PlannedPoint, rea
     laid = set()
     for file in toml_files_read_by_cmake(catalogue, point):
         key = hashlib.sha256(f"{reader}{sha256_of_file(file)}".encode()).hexdigest()
-        content = read.read_cached_bytes_by_key(key)
-        if content is not None:
-            (folder / f"{key}.cmake").write_bytes(content)
-            laid.add(key)
+        with suppress(OSError):
+            content = strip_digest_line((read / key).read_bytes())
+            if content is not None:
+                (folder / f"{key}.cmake").write_bytes(content)
+                laid.add(key)
     return laid
 
 
-def _cache_toml_contents(read: ObjectStore, work: Path, laid: set[str]) -> None:
+def _cache_toml_contents(read: Path, work: Path, laid: set[str]) -> None:
     """Caches the contents of TOML files that CMake read in this build. `laid`: the keys of those that came from the
     cache."""
     for path in (work / _READ).glob("*.cmake"):
         if path.stem not in laid:
             with suppress(StoreError):  # the image needs nothing kept
-                read.store_bytes_under_key(path.stem, path.read_bytes())
+                make_folder(read)
+                write_file_atomically(read / path.stem, prepend_digest_line(path.read_bytes()), "the content of a file")
 
 
 def _store_compiler_files(place: Path, work: Path, firmware: Path) -> None:

@@ -1,70 +1,88 @@
-"""Objects kept by content, by single files and the real compiler: what makes one new, and what does not."""
+"""The cache of objects, by single files and the real compiler: what makes one new, and what does not."""
 
 import io
-import os
-import shutil
-import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from rtoslab.base.errors import StoreError
+from rtoslab.base import tools
 from rtoslab.base.tools import find_build_program
-from rtoslab.images import compile_steps, object_cache, object_store
-from rtoslab.images.compilation import CompilerCall, parse_compiler_call, parse_library_archive_step
-from rtoslab.images.object_cache import JUST_NOW_NS, ObjectFileCache, compiler_identity
-from rtoslab.images.object_store import ObjectStore
+from rtoslab.images import compile_steps
+from rtoslab.images.compilation import FIRMWARE_LINK, CompilerCall, parse_compiler_call
+from rtoslab.images.object_cache import ObjectFileCache, compiler_identity
 
-PLAIN = "#define ASKED 1\n#define OTHER 2\n"
+MACROS = "#define ASKED 1\n"
 SOURCE = '#include "facts.h"\n#include "own.h"\nint value(void) { return ASKED + OWN; }\n'
+WARNED = '#include "own.h"\nint value(int unused) { return OWN; }\n'
 
 
 class Place:
-    """A folder with one source, its header and what is kept; each build has a folder of its own, as images have."""
+    """A checkout with one source, its header, and a cache; each build has a folder of its own, as images have."""
 
-    def __init__(self, folder: Path, stored: Path) -> None:
+    def __init__(self, folder: Path, cache: Path) -> None:
         self.folder = folder
-        self.kept = stored
+        self.firmware = folder / "firmware"
+        self.cache = cache
         self.builds = 0
-        self.said = ""
+        self.log = ""
+        self.work = folder
         self.write("source.c", SOURCE)
         self.write("headers/own.h", "#define OWN 10\n")
+        (self.firmware / "first").mkdir()
 
     def write(self, name: str, text: str) -> None:
-        """A file that nothing takes for just written."""
-        path = self.folder / name
+        path = self.firmware / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
 
-    def build(self, facts: str = PLAIN, *more: str, maps: bool = True, debug: str = "-g") -> tuple[bool, bytes]:
-        """Whether the compiler had to work, and the object."""
-        time.sleep(1.5 * JUST_NOW_NS / 1e9)
+    def build(
+        self,
+        facts: str = MACROS,
+        *more: str,
+        name: str = "firmware",
+        source: str = "source.c",
+        identity: str = "",
+        script: str = "",
+    ) -> tuple[bool, bytes]:
+        """Whether the compiler had to work, and the object, which must be that of CMake's own call without a cache."""
+        time.sleep(0.02)  # a file that was just written is not taken for known
         self.builds += 1
-        work = self.folder / f"build-{self.builds}"
-        (work / "generated").mkdir(parents=True)
-        (work / "generated" / "facts.h").write_text(facts)
+        self.work = self.folder / "build" / f"build-{self.builds}"
+        (self.work / "generated").mkdir(parents=True)
+        (self.work / "generated" / "facts.h").write_text(facts)
+        time.sleep(0.02)
         output = ("-MD", "-MT", "x.obj", "-MF", "x.d", "-o", "x.obj", "-c")
-        folders = (f"-I{work}/generated", f"-I{self.folder}/first", f"-I{self.folder}/headers")
-        mapped = (f"-ffile-prefix-map={self.folder}=here", f"-ffile-prefix-map={work}=build") if maps else ()
+        folders = (f"-I{self.work}/generated", f"-I{self.firmware}/first", f"-I{self.firmware}/headers")
+        pairs = ((self.firmware, name), (self.work, "build"))
+        maps = [f"-f{kind}-prefix-map={folder}={into}" for kind in ("file", "debug") for folder, into in pairs]
         gcc = str(find_build_program("arm-none-eabi-gcc"))
-        words = (gcc, debug, "-O2", *more, *folders, *mapped, *output, str(self.folder / "source.c"))
-        call = CompilerCall(work, words, self.folder)
+        if script:
+            (self.work / "script-gcc").write_text(f'#!/bin/sh\nexec {gcc} {script} "$@"\n')
+            (self.work / "script-gcc").chmod(0o755)
+            gcc = str(self.work / "script-gcc")
+        words = (gcc, "-g", "-O2", *more, *folders, *maps, *output, str(self.firmware / source))
+        call = CompilerCall(self.work, words, self.firmware)
+        (self.work / FIRMWARE_LINK).symlink_to(self.firmware)
         log = io.StringIO()
-        steps = compile_steps._StepRunner(
-            ObjectFileCache(work, self.folder, ObjectStore(self.kept), compiler_identity(clang=False)), log
-        )
-        steps.compile_or_copy_cached_object(call)
-        self.said = log.getvalue()
-        return "Compiled" in log.getvalue(), call.object_file_path.read_bytes()
+        objects = ObjectFileCache(self.work, self.firmware, self.cache, identity or compiler_identity(clang=False))
+        compile_steps._StepRunner(objects, log).compile(call)
+        self.log = log.getvalue()
+        content = call.object_file_path.read_bytes()
+        if not any(word.startswith("-flto") for word in more):  # such an object has random names
+            assert compile_steps._run(words, self.work).returncode == 0
+            assert call.object_file_path.read_bytes() == content
+        return "Compiled" in self.log, content
+
+
+def stored_files(place: Place) -> list[Path]:
+    """The files in which ccache stores objects and what they were compiled from."""
+    return [path for path in place.cache.glob("[0-9a-f]/**/*") if path.is_file() and path.name != "stats"]
 
 
 @pytest.fixture
 def place(tmp_path: Path) -> Place:
-    (tmp_path / "first").mkdir()
-    return Place(tmp_path, tmp_path / "kept")
+    return Place(tmp_path, tmp_path / "cache")
 
 
 def test_same_file_is_compiled_once(place: Place) -> None:
@@ -73,74 +91,31 @@ def test_same_file_is_compiled_once(place: Place) -> None:
     assert place.build() == (False, content)
 
 
-@pytest.mark.parametrize(
-    ("facts", "compiles"),
-    [
-        ("#define ASKED 2\n#define OTHER 2\n", True),
-        ("#define ASKED 1\n#define OTHER 3\n", False),
-        ("#define MORE 7\n#define ASKED 1\n", False),
-        ("#define ASKED 1\n#define OWN 3\n", True),  # the header's own wins, but was asked for
-        ("#define ASKED OTHER\n#define OTHER 1\n", False),  # it comes to the same code
-        ("#define ASKED OTHER\n#define OTHER 2\n", True),
-        ("#define OTHER 2\n#define ASKED 1 /* a comment\nover lines */\n", False),  # the same code, by the preprocessor
-        ("#define ASKED 1\nenum { LATER };\n", True),
-    ],
-)
-def test_only_used_generated_macros_count(place: Place, facts: str, compiles: bool) -> None:
-    place.write("headers/own.h", "#ifndef OWN\n#define OWN 10\n#endif\n")
-    place.build()
-    assert place.build(facts)[0] is compiles
-
-
-def test_macro_with_a_pasted_name_counts(place: Place) -> None:
-    place.write("source.c", '#include "facts.h"\n#define P(a, b) a##b\nint value(void) { return P(AS, KED); }\n')
+def test_other_macro_in_a_generated_header_counts(place: Place) -> None:
     _, first = place.build()
     compiled, second = place.build("#define ASKED 5\n")
     assert compiled
     assert first != second
-
-
-def test_missing_macro_counts(place: Place) -> None:
-    place.write("source.c", '#include "facts.h"\n#ifdef LATER\nint late;\n#endif\nint value = ASKED;\n')
-    _, first = place.build()
-    compiled, second = place.build(PLAIN + "#define LATER\n")
-    assert compiled
-    assert first != second
-
-
-def copy_checkout_with_cache(place: Place, folder: Path) -> Place:
-    """A further checkout, with what is kept of the first one."""
-    (folder / "first").mkdir()
-    further = Place(folder, place.kept)
-    for name in ("source.c", "headers/own.h"):
-        shutil.copy(place.folder / name, folder / name)
-    return further
+    assert place.build(MACROS + "#define UNUSED 1\n") == (False, first), "it comes to the same code"
 
 
 def test_another_checkout_finds_the_object(place: Place, tmp_path_factory: pytest.TempPathFactory) -> None:
-    warned = '#include "facts.h"\n#include "own.h"\nint value(int unused) { return OWN; }\n'
-    place.write("source.c", warned)
-    _, content = place.build(PLAIN, "-Wunused-parameter")
-    further = copy_checkout_with_cache(place, tmp_path_factory.mktemp("a further one"))
-    assert further.build(PLAIN, "-Wunused-parameter") == (False, content)
-    assert f"{further.folder}/source.c:3:" in further.said
-    assert str(place.folder) not in further.said
+    place.write("source.c", WARNED)
+    _, content = place.build(MACROS, "-Wunused-parameter")
+    further = Place(tmp_path_factory.mktemp("a further one"), place.cache)
+    further.write("source.c", WARNED)
+    assert further.build(MACROS, "-Wunused-parameter") == (False, content)
+    assert f"{further.firmware}/source.c:2:" in further.log
+    assert "warning: unused parameter" in further.log
     further.write("first/own.h", "#define OWN 12\n")
-    compiled, other = further.build(PLAIN, "-Wunused-parameter")
-    assert compiled
-    assert other != content
-    further.write("source.c", warned + "int more;\n")
-    assert further.build(PLAIN, "-Wunused-parameter")[0]
+    assert further.build(MACROS, "-Wunused-parameter")[0]
 
 
-@pytest.mark.parametrize("code", ["sizeof PLACE", "PLACE[1]", "sizeof __FILE__"])
-def test_object_with_the_checkouts_path_is_not_cached(place: Place, code: str) -> None:
-    """It need not hold the name: its length or a letter will do."""
-    place.write("source.c", f"int value(void) {{ return {code}; }}\n")
-    by_name = f'-DPLACE="{place.folder}/x"'
-    for _ in range(2):
-        assert place.build(PLAIN, by_name, maps=False, debug="-g0")[0]
-    assert not list(place.kept.rglob("*.of"))
+def test_macro_with_the_checkouts_path_counts(place: Place, tmp_path_factory: pytest.TempPathFactory) -> None:
+    further = Place(tmp_path_factory.mktemp("longer name"), place.cache)
+    for checkout in (place, further):
+        checkout.write("source.c", "int value(void) { return sizeof PLACE; }\n")
+        assert checkout.build(MACROS, f'-DPLACE="{checkout.folder}/x"')[0]
 
 
 def test_edited_header_invalidates_the_object(place: Place) -> None:
@@ -161,57 +136,85 @@ def test_new_header_that_shadows_another_is_noticed(place: Place) -> None:
     assert first != second
 
 
-@pytest.mark.parametrize("option", ["-I{0}/second", "-isystem{0}/second", "-DNOBODY_ASKS=1", "-UNOBODY_ASKS"])
-def test_same_code_by_another_compiler_call_is_compiled_once(place: Place, option: str) -> None:
-    """Another board's folders, say: once the source is preprocessed, where it looked for headers counts no more."""
-    (place.folder / "second").mkdir()
-    _, content = place.build()
-    assert place.build(PLAIN, option.format(place.folder)) == (False, content)
-
-
-@pytest.mark.parametrize("option", ["-DOWN=3", "-O1", "-fno-inline", "-I{0}/second"])
-def test_other_code_or_option_is_compiled_again(place: Place, option: str) -> None:
-    """The header in `second` holds the same, but a debugger is told where a line comes from."""
-    header = "#ifndef OWN\n#define OWN 10\n#endif\nstatic inline int other(void) { return OWN; }\n"
-    for folder in ("headers", "second"):
-        place.write(f"{folder}/own.h", header)
+def test_new_header_that_is_asked_for_is_noticed(place: Place) -> None:
+    place.write("source.c", '#if __has_include("later/new.h")\nint later;\n#endif\nint value;\n')
     place.build()
-    assert place.build(PLAIN, option.format(place.folder))[0]
-
-
-@pytest.mark.parametrize("code", ['const char built[] = __DATE__ " " __TIME__;', '__asm(".include \\"own.s\\"");'])
-def test_object_without_a_dependency_list_is_not_cached(place: Place, code: str) -> None:
-    place.write("own.s", "")
-    place.write("source.c", f'#include "facts.h"\n{code}\n')
-    assert place.build(PLAIN, f"-I{place.folder}")[0]
-    assert not list((place.folder / "kept").rglob("*.of"))
-
-
-def test_threads_that_compile_one_file_get_the_same_object(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The second one once heard that a file was gone that the first one was still reading: nothing was kept then."""
-    both = threading.Barrier(2, timeout=5)
-
-    def slow(file: str) -> str:
-        with suppress(threading.BrokenBarrierError):
-            both.wait()
-        return file
-
-    monkeypatch.setattr(object_cache, "sha256_of_file", slow)
-    objects = ObjectFileCache(tmp_path, tmp_path, ObjectStore(tmp_path / "kept"), "")
-    with ThreadPoolExecutor(2) as pool:
-        assert list(pool.map(objects._file_digest, ["a header"] * 2)) == ["a header"] * 2
-
-
-def test_source_changed_during_compilation_is_not_cached(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compile_steps, "present_time_ns", lambda: time.time_ns() - 10 * JUST_NOW_NS)
-    place.build()
+    place.write("headers/later/new.h", "")
     assert place.build()[0]
 
 
-def test_object_with_its_build_folder_is_not_cached(place: Place) -> None:
-    place.build(maps=False)
-    place.build(PLAIN, "-flto=1")
-    assert not list((place.folder / "kept").rglob("*.of"))
+def test_other_name_of_a_folder_in_the_object_counts(place: Place) -> None:
+    _, first = place.build()
+    compiled, second = place.build(name="sources")
+    assert compiled
+    assert first != second
+
+
+def test_other_compiler_counts(place: Place) -> None:
+    assert place.build(identity="one")[0]
+    assert place.build(identity="other")[0]
+    assert not place.build(identity="one")[0]
+
+
+def test_other_script_that_starts_the_compiler_counts(place: Place) -> None:
+    assert place.build(script="-fno-inline")[0]
+    assert place.build(script="-funroll-loops")[0]
+    assert not place.build(script="-fno-inline")[0]
+
+
+@pytest.mark.parametrize("option", ["-DOWN=3", "-O1", "-fno-inline"])
+def test_other_code_or_option_is_compiled_again(place: Place, option: str) -> None:
+    place.write("headers/own.h", "#ifndef OWN\n#define OWN 10\n#endif\n")
+    place.build()
+    assert place.build(MACROS, option)[0]
+
+
+@pytest.mark.parametrize(
+    ("source", "code"),
+    [
+        ("source.c", '__asm(".include \\"{0}/own.s\\"");\n'),
+        ("source.c", '__asm(".incbin \\"{0}/own.s\\"");\n'),
+        ("source.S", '.include "{0}/own.s"\n'),
+        ("source.S", '#include "own.h"\n.incbin "{0}/own.s"\n'),
+    ],
+)
+def test_object_with_a_file_that_the_assembler_reads_is_not_cached(place: Place, source: str, code: str) -> None:
+    place.write("own.s", ".word 1\n")
+    place.write("headers/own.h", "")
+    place.write(source, code.format(place.firmware))
+    _, first = place.build(source=source)
+    place.write("own.s", ".word 2\n")
+    compiled, second = place.build(source=source)
+    assert compiled
+    assert first != second
+
+
+def test_file_that_the_assembler_reads_is_noticed_in_a_header(place: Place) -> None:
+    place.write("own.s", ".word 1\n")
+    place.write("headers/own.h", f'#define OWN 1\n__asm(".include \\"{place.firmware}/own.s\\"");\n')
+    _, first = place.build()
+    place.write("own.s", ".word 2\n")
+    compiled, second = place.build()
+    assert compiled
+    assert first != second
+
+
+def test_object_with_the_time_is_compiled_again(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    place.write("source.c", "const char built[] = __TIME__;\n")
+    monkeypatch.setitem(tools.BUILD_VARIABLES, "SOURCE_DATE_EPOCH", "for a time that this test chooses")
+    contents = set()
+    for second in range(2):
+        monkeypatch.setenv("SOURCE_DATE_EPOCH", str(second))
+        compiled, content = place.build()
+        assert compiled
+        contents.add(content)
+    assert len(contents) == 2
+
+
+def test_object_that_is_compiled_at_the_link_is_not_cached(place: Place) -> None:
+    for _ in range(2):
+        assert place.build(MACROS, "-flto=1")[0]
+    assert not place.cache.exists()
 
 
 def test_object_specific_to_an_image_is_not_cached(place: Place) -> None:
@@ -220,50 +223,83 @@ def test_object_specific_to_an_image_is_not_cached(place: Place) -> None:
         compiled, content = place.build(f'#define BENCH_RUN_ID "{run}"\n')
         assert compiled
         assert run.encode() in content
-    assert not list((place.folder / "kept").rglob("*.of"))
+    assert not place.cache.exists()
+
+
+def test_call_graph_is_cached(place: Place) -> None:
+    place.build(MACROS, "-fcallgraph-info=su")
+    graph = (place.work / "x.ci").read_bytes()
+    assert not place.build(MACROS, "-fcallgraph-info=su")[0]
+    assert (place.work / "x.ci").read_bytes() == graph
+
+
+def test_files_read_are_those_of_this_build(place: Place, tmp_path_factory: pytest.TempPathFactory) -> None:
+    further = Place(tmp_path_factory.mktemp("further"), place.cache)
+    for checkout in (place, further):
+        checkout.build()
+        (listed,) = (path for path in checkout.work.glob("x.d"))
+        call = CompilerCall(checkout.work, ("gcc", "-MF", listed.name, "-c", "x.c"), checkout.firmware)
+        names = ("firmware/headers/own.h", "firmware/source.c", f"build/build-{checkout.builds}/generated/facts.h")
+        assert set(call.files_read_by_compiler()) == {str(checkout.folder / name) for name in names}
 
 
 @pytest.mark.parametrize("damage", [b"", b"x", b"\n"])
 def test_damaged_object_is_ignored(place: Place, damage: bytes) -> None:
     _, content = place.build()
-    for path in (place.folder / "kept").rglob("*"):
-        if path.is_file():
-            path.write_bytes(path.read_bytes()[:-20] + damage)
+    for path in stored_files(place):
+        path.write_bytes(path.read_bytes()[:-20] + damage)
     assert place.build() == (True, content)
     assert place.build() == (False, content)
 
 
-def test_full_disk_only_prevents_caching(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: object) -> None:
-        raise StoreError("no space left on device")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(object_store, "write_file_atomically", full)
-        compiled, content = place.build()
+def test_cache_that_cannot_be_written_only_prevents_caching(place: Place) -> None:
+    place.cache.write_text("not a folder\n")
+    compiled, content = place.build()
     assert compiled
     assert place.build() == (True, content)
+
+
+def test_build_without_ccache_compiles_each_time(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    _, content = place.build()
+    monkeypatch.setattr(tools, "program_output", lambda *_: "ccache version 4.13.9")
+    tools.find_ccache.cache_clear()
+    try:
+        assert tools.find_ccache() is None
+        assert place.build() == (True, content)
+    finally:
+        monkeypatch.undo()
+        tools.find_ccache.cache_clear()
+
+
+def test_settings_of_the_user_do_not_reach_ccache(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    _, content = place.build()
+    for name in ("CCACHE_DISABLE", "CCACHE_RECACHE", "CCACHE_DEBUG"):
+        monkeypatch.setenv(name, "1")
+    monkeypatch.setenv("CCACHE_DIR", str(place.folder / "elsewhere"))
+    for folder in (place.folder, place.folder / "build", place.cache):
+        (folder / "ccache.conf").write_text("recache = true\ndebug = true\n")
+    assert place.build() == (False, content)
+    assert not list(place.folder.rglob("*ccache-log"))
 
 
 def test_compiler_error_is_reported_and_nothing_cached(place: Place) -> None:
     place.write("source.c", SOURCE.replace("ASKED", "NOBODY"))
     with pytest.raises(compile_steps.StepFailedError):
         place.build()
-    assert not [path for path in (place.folder / "kept").rglob("*") if path.is_file()]
+    assert not stored_files(place)
 
 
-def test_full_cache_removes_the_least_recently_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(object_store, "SHARD_BYTES", 3_500)
-    stored = ObjectStore(tmp_path)
-    keys = [f"{number * object_store.SHARDS:08x}" for number in range(4)]  # of one shelf
-    for age, key in enumerate(keys[:3]):
-        stored.store_bytes_under_key(key, bytes(1_000))
-        os.utime(tmp_path / "00" / key, ns=(age, age))
-    assert stored.read_cached_bytes_by_key(keys[0]) == bytes(1_000)
-    stored.store_bytes_under_key(keys[3], bytes(1_000))
-    assert [stored.read_cached_bytes_by_key(key) is not None for key in keys] == [True, False, True, True]
+def test_cache_has_a_size_limit_and_no_configuration_file(place: Place) -> None:
+    place.build()
+    call = CompilerCall(place.work, ("gcc", "-o", "x.obj", str(place.firmware / "source.c")), place.firmware)
+    objects = ObjectFileCache(place.work, place.firmware, place.cache, compiler_identity(clang=False))
+    process = compile_steps._run([str(objects.ccache), "--show-config"], place.work, objects.settings(call))
+    lines = process.stdout.splitlines()
+    assert "(environment) max_size = 512.0 MB" in lines
+    assert not [line for line in lines if not line.startswith(("(environment)", "(default)"))]
 
 
-def test_compilations_and_libraries_are_recognised(tmp_path: Path) -> None:
+def test_compilations_are_recognised(tmp_path: Path) -> None:
     line = 'bin/arm-none-eabi-gcc -DX=\\"a.h\\" -MD -MT a.obj -MF a.obj.d -o a.obj -c /src/a.c'
     result = parse_compiler_call(tmp_path, line, tmp_path)
     assert result is not None
@@ -271,12 +307,6 @@ def test_compilations_and_libraries_are_recognised(tmp_path: Path) -> None:
     assert (result.path_of_compiled_source_file, result.object_file_path) == (Path("/src/a.c"), tmp_path / "a.obj")
     assert parse_compiler_call(tmp_path, f": && {line} && :", tmp_path) is None
     assert parse_compiler_call(tmp_path, "bin/arm-none-eabi-gcc -o image.elf a.obj", tmp_path) is None
-    library = ": && bin/cmake -E rm -f k/libk.a && bin/ar qc k/libk.a  a.obj b.obj && bin/ranlib k/libk.a && :"
-    built = parse_library_archive_step(tmp_path, library)
-    assert built is not None
-    assert built.archive == tmp_path / "k" / "libk.a"
-    assert built.members == (tmp_path / "a.obj", tmp_path / "b.obj")
-    assert parse_library_archive_step(tmp_path, library.replace("b.obj", "'b c.obj'")) is None
 
 
 @pytest.mark.parametrize(
@@ -288,7 +318,5 @@ def test_build_without_steps_is_an_error(tmp_path: Path, build_file: str, words:
     (tmp_path / "build.ninja").write_text(build_file)
     log = io.StringIO()
     with pytest.raises(compile_steps.StepFailedError):
-        compile_steps.run_build_steps(
-            tmp_path, ObjectFileCache(tmp_path, tmp_path, ObjectStore(tmp_path / "kept"), ""), log
-        )
+        compile_steps.run_build_steps(tmp_path, ObjectFileCache(tmp_path, tmp_path, tmp_path / "cache", ""), log)
     assert words in log.getvalue()

@@ -36,9 +36,7 @@ def scene(name: str, kernel: str, board: str) -> Path:
         with (folder / "build.log").open("w+") as log:
             run_build_steps(
                 folder,
-                ObjectFileCache(
-                    folder, firmware, ObjectStore(folder.with_name("objects")), compiler_identity(clang=False)
-                ),
+                ObjectFileCache(folder, firmware, folder.with_name("ccache"), compiler_identity(clang=False)),
                 log,
             )
     return folder / "image.elf"
