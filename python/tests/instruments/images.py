@@ -9,7 +9,6 @@ from rtoslab.base.paths import build_folder, find_checkout_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.images.compile_steps import run_build_steps
 from rtoslab.images.object_cache import ObjectFileCache, compiler_identity
-from rtoslab.images.object_store import ObjectStore
 from rtoslab.instruments.subject import ObservedImage, ObservedRunSection, find_observed_image
 
 ROOT = find_checkout_root()
