@@ -25,6 +25,7 @@ from rtoslab.base import (
 )
 from rtoslab.catalogue import Catalogue, read_papers
 from rtoslab.choose import boards_to_compare, kernels_to_compare, measurements_to_compare, read_kernel_matrices
+from rtoslab.cli.names import CatalogueNamesParam, split_names
 from rtoslab.images import compile_image_into, do_images_differ
 from rtoslab.papers import add_required_code_placements, plan_paper_experiments
 from rtoslab.plan import PlannedPoint, PlanOptions
@@ -39,6 +40,8 @@ _SHOWN: Final = 5
 """The number of differing images that are listed."""
 _GIT_LIMIT_S: Final = 60.0
 """The time that git may take."""
+_READ_ME: Final = "README.in"
+"""The name of a text for users of a kernel's own build, which is in no image."""
 _PROGRESS_STEP: Final = 100
 """Images between two lines of progress."""
 
@@ -46,8 +49,15 @@ _PROGRESS_STEP: Final = 100
 @click.command("confirm", short_help="Show that a change of the firmware changes no image.")
 @click.argument("revision")
 @click.option("--every", type=click.IntRange(1), default=1, show_default=True, help="Build only every N-th image.")
+@click.option(
+    "--kernel",
+    "kernels",
+    multiple=True,
+    type=CatalogueNamesParam("kernels"),
+    help="Build only images of these kernels: one or a,b. --store then concerns only files of their folders.",
+)
 @click.option("--store", is_flag=True, help="Store in reference/ that the changed files make the same images.")
-def confirm_command(revision: str, every: int, *, store: bool) -> int:
+def confirm_command(revision: str, every: int, kernels: tuple[str, ...], *, store: bool) -> int:
     """Build the images of all reference results from the firmware of REVISION and from this one, and compare their
     code and data.
 
@@ -64,7 +74,16 @@ def confirm_command(revision: str, every: int, *, store: bool) -> int:
             click.echo(f"No code of the firmware has changed since {revision}.")
             return EXIT_OK
         click.echo(f"changed since {revision}: {', '.join(changed)}")
-        points = _measurement_points_for_image_builds(catalogue)[::every]
+        chosen = split_names(kernels, catalogue.kernels) or ()
+        points = [
+            point for point in _measurement_points_for_image_builds(catalogue) if not chosen or point.kernel in chosen
+        ][::every]
+        if not points:
+            named = f" of {', '.join(chosen)}" if chosen else ""
+            raise PlanError(
+                f"There is no image{named} to compare: `rtoslab kernel reference list` shows which kernels have "
+                "results, and `rtoslab kernel tree add` adds a kernel's sources."
+            )
         missing = sorted(_kernels_with_reference_results(catalogue.root) - catalogue.buildable_kernels.keys())
         if missing:
             click.echo(f"not compared, because their sources are not here: {', '.join(missing)}")
@@ -77,7 +96,11 @@ def confirm_command(revision: str, every: int, *, store: bool) -> int:
         if uncompared := sorted(set(changed) - compiled):
             click.echo(f"in no compared image: {', '.join(uncompared)}")
         if store:
-            store_equivalent_code_digests(catalogue.root, old_root, sorted(set(changed) & compiled))
+            folders = tuple(f"{catalogue.find_kernel(name).folder.relative_to(catalogue.root)}/" for name in chosen)
+            equal = {name for name in changed if name in compiled or Path(name).name == _READ_ME}
+            store_equivalent_code_digests(
+                catalogue.root, old_root, sorted(name for name in equal if not chosen or name.startswith(folders))
+            )
     return EXIT_OK
 
 

@@ -194,7 +194,8 @@ def reason_kernel_export_is_unusable(kernel: CatalogueEntry[Kernel], key: str) -
         )
         != key
     ):
-        return f"the export {path} has changed since it was added: `rtoslab kernel tree add {kernel.id} {path} --force`"
+        add = f"rtoslab kernel tree add {kernel.id} {path} --force"
+        return f"the export {path}, or the port that uses it, has changed since it was added: `{add}`"
     return None
 
 

@@ -89,8 +89,8 @@ def test_sample_of_mutants_is_refused_by_proofs(benchmark: str, monkeypatch: pyt
         trials = {mutant.mutant: mutant for mutant in measure_mutants(ROOT, Path(folder), benchmark, of, only)}
         logs = [path.read_text() for path in build_folder(Path(folder)).glob("*/build.log")]
         assert len(logs) == len(trials)
-        stored = build_folder(Path(folder)) / "objects"
-        assert stored.samefile(build_folder(ROOT) / "objects"), "what others have compiled is taken"
+        stored = build_folder(Path(folder)) / "ccache"
+        assert stored.samefile(build_folder(ROOT) / "ccache"), "what others have compiled is taken"
     assert set(trials) == {UNBROKEN, *only}
     for name, trial in trials.items():
         assert trial.is_mutant_trial_as_expected == (name != "nothing"), trial

@@ -1,10 +1,12 @@
 """`rtoslab kernel reference confirm` compares the images of two revisions, and refuses what it cannot compare."""
 
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from rtoslab.base import BuildError, find_checkout_root
+from rtoslab.base import BuildError, PlanError, find_checkout_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli import reference_confirm
 from rtoslab.images import compile_image_into
@@ -58,3 +60,43 @@ def test_unknown_revision_and_part_of_the_images_are_refused() -> None:
     assert "--store needs every image" in command_error(
         rtoslab("kernel", "reference", "confirm", "HEAD", "--every", "2", "--store"), 1
     )
+
+
+@contextmanager
+def this_checkout(root: Path, revision: str) -> Iterator[Path]:
+    assert revision == "HEAD~1"
+    yield root
+
+
+def confirm_stores(monkeypatch: pytest.MonkeyPatch, points: list[PlannedPoint], kernels: tuple[str, ...]) -> list[str]:
+    """The names of the changed files that `confirm --store` stores, if no image differs and every file was compiled."""
+    changed = ["firmware/core/run.c", "firmware/kernels/bare/config/README.in", "firmware/kernels/bare/port.c"]
+    stored: list[str] = []
+
+    def store_names(root: Path, old_root: Path, names: Iterable[str]) -> None:
+        assert (root, old_root) == (CATALOGUE.root, CATALOGUE.root)
+        stored.extend(names)
+
+    monkeypatch.setattr(reference_confirm, "_checkout_of_revision", this_checkout)
+    monkeypatch.setattr(reference_confirm, "changed_firmware_files", lambda *_: changed)
+    monkeypatch.setattr(reference_confirm, "_measurement_points_for_image_builds", lambda _: points)
+    monkeypatch.setattr(
+        reference_confirm, "_differing_images", lambda *_: ([], {name for name in changed if name.endswith(".c")})
+    )
+    monkeypatch.setattr(reference_confirm, "store_equivalent_code_digests", store_names)
+    assert reference_confirm.confirm_command.callback is not None
+    reference_confirm.confirm_command.callback("HEAD~1", 1, kernels, store=True)
+    return stored
+
+
+def test_stored_files_of_named_kernels_are_in_their_folders(monkeypatch: pytest.MonkeyPatch) -> None:
+    changed = ["firmware/core/run.c", "firmware/kernels/bare/config/README.in", "firmware/kernels/bare/port.c"]
+    assert confirm_stores(monkeypatch, image_points(), ()) == changed
+    assert confirm_stores(monkeypatch, image_points(), ("bare",)) == changed[1:]
+
+
+def test_without_an_image_to_compare_nothing_is_stored(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(PlanError, match="no image of freertos to compare"):
+        confirm_stores(monkeypatch, image_points(), ("freertos",))
+    with pytest.raises(PlanError, match="no image to compare"):
+        confirm_stores(monkeypatch, [], ())

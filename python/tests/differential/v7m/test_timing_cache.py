@@ -84,7 +84,7 @@ def cost_by_address(machine: Machine, watching: Watching) -> dict[int, tuple[int
     if not watching.observer:
         return {}
     result: dict[int, tuple[int, int]] = {}
-    for _, pc, *ways, executions in struct.iter_unpack("<II8Q", machine.observed()["cores"][0]["rows"]):
+    for _, pc, *ways, executions, _ in struct.iter_unpack("<II9Q", machine.observed()["cores"][0]["rows"]):
         cycles, before = result.get(pc, (0, 0))
         # Executing, waiting for a bus, for flash.
         result[pc] = cycles + sum(ways[:3]), before + executions
