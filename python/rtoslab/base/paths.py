@@ -77,8 +77,8 @@ def is_checkout(root: Path) -> bool:
 
 
 def _generated_files_folder(root: Path) -> Path:
-    """Returns the folder of what can be made again: `build` in a checkout that can be written to, else the user's cache
-    folder."""
+    """Returns the folder of files that can be made again: `build` in a checkout that can be written to, else the user's
+    cache folder."""
     return root / "build" if is_checkout(root) and os.access(root, os.W_OK) else user_cache_path("rtoslab")
 
 

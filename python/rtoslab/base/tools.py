@@ -123,7 +123,7 @@ def find_build_program(name: str) -> Path:
 
 @cache
 def first_version_line(name: str) -> str:
-    """Returns the first line of what a program prints for `--version`. Raises ToolMissingError."""
+    """Returns the first line that a program prints for `--version`. Raises ToolMissingError."""
     lines = program_output([find_build_program(name), "--version"]).splitlines()
     return lines[0].strip() if lines else "unknown"
 

@@ -67,8 +67,8 @@ def _draw_response_time_histograms(chart: ChartData) -> Drawn:
 
 
 def _draw_timeline_bars(chart: ChartData) -> Drawn:
-    """Draws a timeline of what ran when, as horizontal bars. Rows: `row`, and either `from`, `to` with `what`, or
-    `release`."""
+    """Draws a timeline of the tasks and handlers that ran, as horizontal bars. Rows: `row`, and either `from`,
+    `to` with `what`, or `release`."""
     names = distinct_row_texts(chart.rows, "row")
     kinds = [
         name

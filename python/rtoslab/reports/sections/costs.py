@@ -44,7 +44,7 @@ def _percent_text(value: float) -> str:
 
 
 def _cycles_chart(points: Sequence[MeasuredPoint]) -> ChartData:
-    """Returns the chart of what each core used its cycles for."""
+    """Returns the chart of the uses of each core's cycles."""
     charted = remove_points_with_repeated_seeds(points)
     data = [
         {
