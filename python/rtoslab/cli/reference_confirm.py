@@ -54,7 +54,8 @@ _PROGRESS_STEP: Final = 100
     "kernels",
     multiple=True,
     type=CatalogueNamesParam("kernels"),
-    help="Build only images of these kernels: one or a,b. --store then concerns only files of their folders.",
+    help="Build only images of these kernels: one or a,b. --store then concerns only files of their folders.  "
+    "[default: all]",
 )
 @click.option("--store", is_flag=True, help="Store in reference/ that the changed files make the same images.")
 def confirm_command(revision: str, every: int, kernels: tuple[str, ...], *, store: bool) -> int:

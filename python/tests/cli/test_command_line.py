@@ -26,10 +26,12 @@ ALREADY_MADE: Final = {"pins decode", "rta bounds", "kernel files", "calibrate",
 """Commands on what an image did already, for what is built elsewhere, on a real board, or about the user's own board:
 which must be said."""
 DEFAULTS_OF_ITS_OWN: Final = {
-    "diagnose", "kernel tree check", "kernel reference refresh", "kernel reference matrix", "stability",
+    "diagnose", "kernel tree check", "kernel reference confirm", "kernel reference refresh", "kernel reference matrix",
+    "stability",
 }  # fmt: skip
 """Commands whose default follows from what they are given, and is told: an image has a kernel, a tree is for some cores
-only, a paper names its kernels (also for the stability of its statements), and the matrix is of all."""
+only, a paper names its kernels (also for the stability of its statements), and the matrix is of all, as are the images
+that `confirm` compares."""
 FILTERS: Final = "runs "
 """Commands that look stored points up: without an option they take all."""
 
