@@ -21,7 +21,6 @@ _SHARE: Final = 0.9
 """Of all first runs: so many are followed by a second one."""
 _ENDLESS: Final = 100
 """So many runs of a handler without an instruction between them have no end."""
-_TWO: Final = 2
 _FAULTS: Final = range(2, 7)
 """NMI and the faults."""
 _DRAWN: Final = 6
@@ -97,7 +96,7 @@ def _endless_runs(chains: Sequence[list[HandlerExecution]], longest_cycles: int)
         return by_count
     by_time = max(chains, key=lambda chain: chain[-1].end - chain[0].start)
     is_long = by_time[-1].end - by_time[0].start >= longest_cycles
-    return by_time if len(by_time) >= _TWO and is_long else []
+    return by_time if len(by_time) > 1 and is_long else []
 
 
 def _storm_finding(

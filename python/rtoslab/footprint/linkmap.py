@@ -41,8 +41,9 @@ def read_linker_map(path: Path, image: ElfImage) -> tuple[LinkerInputSection, ..
     """Returns the input sections in an image's map file in order of address, without empty ones. Raises ImageFileError,
     also if the file is the map of another link."""
     data = read_bytes(path, MAP_BYTES, "the map file", ImageFileError)
-    pieces = parse_linker_map(data, printable_path(path))
-    _require_map_of_image(data.decode("utf-8", errors="replace"), image, printable_path(path))
+    text = _decode_map(data)
+    pieces = _parse_map_text(text, printable_path(path))
+    _require_map_of_image(text, image, printable_path(path))
     return pieces
 
 
@@ -65,7 +66,16 @@ def _require_map_of_image(text: str, image: ElfImage, source: str) -> None:
 def parse_linker_map(data: bytes, source: str) -> tuple[LinkerInputSection, ...]:
     """Returns the input sections in the content of a map file, in order of address, without empty ones. `source` names
     it in errors. Raises ImageFileError."""
-    text = data.decode("utf-8", errors="replace")
+    return _parse_map_text(_decode_map(data), source)
+
+
+def _decode_map(data: bytes) -> str:
+    """Returns the content of a map file as text. Bytes that are not UTF-8 are replaced."""
+    return data.decode("utf-8", errors="replace")
+
+
+def _parse_map_text(text: str, source: str) -> tuple[LinkerInputSection, ...]:
+    """Returns the input sections in the text of a map file, as `parse_linker_map`. Raises ImageFileError."""
     begin = text.find(_BEGIN)
     end = _END.search(text, max(begin, 0))
     if begin < 0 or end is None:

@@ -41,24 +41,29 @@ class _StepRunner:
     def compile(self, call: CompilerCall) -> None:
         """Compiles a source file, or copies its object from the cache."""
         call.object_file_path.parent.mkdir(parents=True, exist_ok=True)
-        output = self._output_of_ccache(call) if self.objects.is_cacheable(call) else None
-        if output is None:
+        result = self._compile_through_ccache(call) if self.objects.is_cacheable(call) else None
+        if result is None:
             output = self._run_program(call.relative_arguments, call.work)
             self._write_log(f"Compiled: {call.path_of_compiled_source_file}")
+            result = output, call.files_read_by_compiler()
+        output, files_read = result
         self._write_log(output)
         with self.lock:
-            self.files_read.update(call.files_read_by_compiler())
+            self.files_read.update(files_read)
 
-    def _output_of_ccache(self, call: CompilerCall) -> str | None:
-        """Compiles a source file through ccache and returns the compiler's messages. None if it must be compiled
-        without ccache, which then shows any error of the compiler."""
+    def _compile_through_ccache(self, call: CompilerCall) -> tuple[str, tuple[str, ...]] | None:
+        """Compiles a source file through ccache. Returns the compiler's messages and the files that it read. None if
+        the file must be compiled without ccache, which then shows any error of the compiler."""
         arguments = [str(self.objects.ccache), *call.relative_arguments]
         process = _run(arguments, call.work, self.objects.settings(call))
-        if process.returncode != 0 or self.objects.has_unlisted_inputs(call.files_read_by_compiler()):
+        if process.returncode != 0:
+            return None
+        files_read = call.files_read_by_compiler()
+        if self.objects.has_unlisted_inputs(files_read):
             return None
         if not call.is_copied_from_cache():
             self._write_log(f"Compiled: {call.path_of_compiled_source_file}")
-        return process.stdout
+        return process.stdout, files_read
 
     def run_command(self, work: Path, line: str) -> None:
         """Runs a command of the build files that compiles no source file."""

@@ -202,7 +202,7 @@ def _measurement_condition_text(condition: PaperCondition, points: Sequence[Stor
 
 
 def _manifest_entry_text(value: Any, path: Sequence[str], only: str) -> str:
-    """Returns a value of a manifest as text, by the path of its keys. Of a list, only items that begin with `only`
+    """Returns a value of a manifest as text, by the path of its keys. In a list, only items that begin with `only`
     count."""
     for name in path:
         value = value.get(name) if isinstance(value, dict) else None

@@ -239,11 +239,16 @@ class BenchmarkProofEvidence:
             if count.core == core and self._does_counter_belong_to_result(count)
         )
 
-    def counts_while_counters_are_read(self, cores: Collection[int]) -> int:
-        """Returns how many counts of these cores may be outside the window that the virtual board observes. The control
-        task reads the counters of other cores than its own before the window opens and after it closes."""
+    def event_tolerance(self, tolerance: int, cores: Collection[int], events_per_count: float) -> float:
+        """Returns by how many events on these cores, such as kernel calls, the observed number may differ from the
+        required one. `tolerance`: for each core.
+
+        Counts may also be outside the window that the virtual board observes: the control task reads the counters of
+        other cores than its own before the window opens and after it closes.
+        """
         late = sum(self.metric_count(core) for core in cores if core != _CONTROL_CORE)
-        return late * _COUNTER_READ_US // self.decoded.begin.window_us
+        late_counts = late * _COUNTER_READ_US // self.decoded.begin.window_us
+        return tolerance * len(cores) + late_counts * events_per_count
 
     def task_counters_of_benchmark_result(self, core: int) -> dict[int, int]:
         """Returns those task counters on one core that make up the benchmark's result, by task index."""

@@ -88,8 +88,8 @@ def decode_measured_intervals_from_events(
     """Returns the measured intervals in the packed events of a window.
 
     `current` is the running task of each core as the window opens. `pin` is the number of the measurement's pin.
-    `stamping` is the number of the exception whose recognition starts the intervals of stamped series. Of several
-    ticks, the last one before the end starts the interval. `deferred_tick` is the number of the exception in which the
+    `stamping` is the number of the exception whose recognition starts the intervals of stamped series. The
+    last tick before its end starts such an interval. `deferred_tick` is the number of the exception in which the
     kernel does a tick's work, if SysTick's handler only requests it.
     """
     reader = _MeasuredIntervalReader(services, dict(current), stamping, deferred_tick)

@@ -97,7 +97,7 @@ def kernel_build_configuration_files(
     files[wants.asked_in] = make_defconfig(kernel, board, needs, opt, absent)
     # The template is in the records of measured images, so it still has the old word.
     read_me = fill_port_configuration_template(config / "README.in", "the port's instructions")
-    return files, read_me.replace("rtoslab tree add", "rtoslab kernel tree add")
+    return files, read_me
 
 
 def add_kernel_export(

@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from rtoslab.cli import app
+from tests.bus_firmware import SCRIPT
 from tests.instruments.small_program import small_program
 
 _HEAD: Final = r"""
@@ -31,16 +32,6 @@ __attribute__((section(".vectors"), used)) void *const vectors[16 + 80] = {
 #define TICK do { R(0xE000E014) = 15999; R(0xE000E018) = 0; R(0xE000E010) = 7; } while (0)
 #define CLEAR_TIMER_2 do { R(0x40000010) = 0; (void)R(0x40000010); } while (0)
 static void spend(int rounds) { for (int i = 0; i < rounds; i++) sink++; }
-"""
-_LINKS: Final = """
-ENTRY(reset)
-SECTIONS {
-    . = 0x08000000;
-    .text : { KEEP(*(.vectors)) *(.text*) *(.rodata*) }
-    . = 0x20000000;
-    .bss : { *(.data*) *(.bss*) *(COMMON) }
-    _stack = 0x20002000;
-}
 """
 _RECURSES: Final = """
 void own(void) { spend(1); }
@@ -107,7 +98,7 @@ void reset(void) { TICK; for (;;) __asm volatile("wfi"); }
 def _build(folder: Path, program: str, *options: str) -> Path:
     source, script, elf = folder / "main.c", folder / "fw.ld", folder / "fw.elf"
     source.write_text(_HEAD + program)
-    script.write_text(_LINKS)
+    script.write_text(SCRIPT)
     subprocess.run(
         [
             "arm-none-eabi-gcc", "-mcpu=cortex-m4", "-mthumb", "-O1", "-g", "-ffreestanding", "-nostdlib", *options,

@@ -16,6 +16,7 @@ from tests.cli.test_cli import command_error, rtoslab
 
 CATALOGUE = Catalogue(find_checkout_root())
 IDENTITY = ExpectedImageIdentity("0" * 16, 0)
+CHANGED = ["firmware/core/run.c", "firmware/kernels/bare/config/README.in", "firmware/kernels/bare/port.c"]
 
 
 def image_points() -> list[PlannedPoint]:
@@ -70,7 +71,6 @@ def this_checkout(root: Path, revision: str) -> Iterator[Path]:
 
 def confirm_stores(monkeypatch: pytest.MonkeyPatch, points: list[PlannedPoint], kernels: tuple[str, ...]) -> list[str]:
     """The names of the changed files that `confirm --store` stores, if no image differs and every file was compiled."""
-    changed = ["firmware/core/run.c", "firmware/kernels/bare/config/README.in", "firmware/kernels/bare/port.c"]
     stored: list[str] = []
 
     def store_names(root: Path, old_root: Path, names: Iterable[str]) -> None:
@@ -78,10 +78,10 @@ def confirm_stores(monkeypatch: pytest.MonkeyPatch, points: list[PlannedPoint], 
         stored.extend(names)
 
     monkeypatch.setattr(reference_confirm, "_checkout_of_revision", this_checkout)
-    monkeypatch.setattr(reference_confirm, "changed_firmware_files", lambda *_: changed)
+    monkeypatch.setattr(reference_confirm, "changed_firmware_files", lambda *_: CHANGED)
     monkeypatch.setattr(reference_confirm, "_measurement_points_for_image_builds", lambda _: points)
     monkeypatch.setattr(
-        reference_confirm, "_differing_images", lambda *_: ([], {name for name in changed if name.endswith(".c")})
+        reference_confirm, "_differing_images", lambda *_: ([], {name for name in CHANGED if name.endswith(".c")})
     )
     monkeypatch.setattr(reference_confirm, "store_equivalent_code_digests", store_names)
     assert reference_confirm.confirm_command.callback is not None
@@ -90,9 +90,8 @@ def confirm_stores(monkeypatch: pytest.MonkeyPatch, points: list[PlannedPoint], 
 
 
 def test_stored_files_of_named_kernels_are_in_their_folders(monkeypatch: pytest.MonkeyPatch) -> None:
-    changed = ["firmware/core/run.c", "firmware/kernels/bare/config/README.in", "firmware/kernels/bare/port.c"]
-    assert confirm_stores(monkeypatch, image_points(), ()) == changed
-    assert confirm_stores(monkeypatch, image_points(), ("bare",)) == changed[1:]
+    assert confirm_stores(monkeypatch, image_points(), ()) == CHANGED
+    assert confirm_stores(monkeypatch, image_points(), ("bare",)) == CHANGED[1:]
 
 
 def test_without_an_image_to_compare_nothing_is_stored(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,8 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Final
 
+from tests.bus_firmware import SCRIPT
+
 PERIOD: Final = 20_000
 BOARD: Final = "nucleo-f446re"
 SOURCE: Final = """
@@ -52,16 +54,6 @@ void reset(void) {
 #endif
     REG(0xe000e100u) = 1u << 28;    /* NVIC */
     loop();
-}
-"""
-SCRIPT: Final = """
-ENTRY(reset)
-SECTIONS {
-    . = 0x08000000;
-    .text : { KEEP(*(.vectors)) *(.text*) *(.rodata*) }
-    . = 0x20000000;
-    .bss : { *(.data*) *(.bss*) *(COMMON) }
-    _stack = 0x20001000;
 }
 """
 

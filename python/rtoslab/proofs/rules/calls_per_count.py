@@ -38,7 +38,7 @@ def judge_evidence(params: KernelCallCountProofParameters, evidence: BenchmarkPr
     for where, cores in evidence.core_groups_for_count_comparison:
         calls = sum(evidence.observed.calls[core, params.service] for core in cores)
         required = sum(map(evidence.metric_count, cores)) * ratio
-        tolerance = params.tolerance * len(cores) + evidence.counts_while_counters_are_read(cores) * ratio
+        tolerance = evidence.event_tolerance(params.tolerance, cores, ratio)
         text, agrees = compare_event_count_with_required(where, "calls", calls, required, tolerance)
         named = (
             ", ".join(evidence.kernel.kernel_facts_for_architecture(evidence.board.cpu).symbols.get(params.service, ()))

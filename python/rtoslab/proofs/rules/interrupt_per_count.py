@@ -34,7 +34,7 @@ def judge_evidence(params: InterruptCountProofParameters, evidence: BenchmarkPro
     for where, cores in evidence.core_groups_for_count_comparison:
         taken = (evidence.observed.exceptions.get(core, {}).get(FIRST_EXTERNAL + line, 0) for core in cores)
         required = sum(map(evidence.metric_count, cores)) * params.ratio
-        tolerance = params.tolerance * len(cores) + evidence.counts_while_counters_are_read(cores) * params.ratio
+        tolerance = evidence.event_tolerance(params.tolerance, cores, params.ratio)
         text, agrees = compare_event_count_with_required(where, "interrupts taken", sum(taken), required, tolerance)
         (seen if agrees else problems).append(text)
     return make_judged_proof_finding(params.rule, demands, problems, seen)

@@ -28,7 +28,7 @@ def judge_evidence(params: SwitchesPerCountParameters, evidence: BenchmarkProofE
     for where, cores in evidence.core_groups_for_count_comparison:
         total = sum(evidence.task_switch_counts_on_core(core).total() for core in cores)
         required = sum(map(evidence.metric_count, cores)) * params.ratio
-        tolerance = params.tolerance * len(cores) + evidence.counts_while_counters_are_read(cores) * params.ratio
+        tolerance = evidence.event_tolerance(params.tolerance, cores, params.ratio)
         text, agrees = compare_event_count_with_required(
             where, "context switches", total, required, tolerance, evidence.max_time_slices
         )
