@@ -64,7 +64,7 @@ pub struct StructureMember {
 }
 
 /// Returns the members of each of these structures in the image's debug information, by the name of the structure or of
-/// its type. Of several with one name the first one counts.
+/// its type. If several have one name, the first one counts.
 pub fn members_of_structures(
     image: &[u8],
     names: &[String],

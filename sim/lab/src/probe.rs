@@ -14,7 +14,7 @@ const CALLERS: usize = 4;
 /// No caller.
 const NO_CALLERS: [(u32, u32); CALLERS] = [(1, 0); CALLERS];
 
-/// What a probe reports, in the order in which several probes at one address report.
+/// The kinds of reports of a probe, in the order in which several probes at one address report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum ProbeReportKind {
     /// A watched call has returned here.

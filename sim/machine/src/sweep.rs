@@ -16,7 +16,7 @@ const RUNG_CYCLES: u64 = 128;
 /// Longer than any instruction takes: the walker steps so many cycles before an arrival.
 const INSTRUCTION_CYCLES: u64 = 256;
 
-/// What a sweep measures: the stimulus, and the instructions that answer it.
+/// The subject of a sweep: the stimulus, and the instructions that answer it.
 #[derive(Debug, Clone, Copy)]
 pub struct StimulusSweepPlan {
     /// The stimulus to the board.

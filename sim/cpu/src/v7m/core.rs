@@ -203,8 +203,8 @@ pub struct Core {
     /// The number of those frames that have room for floating-point state, because the interrupted code had used the
     /// FPU.
     pub float_frames: u64,
-    /// The address of the next instruction at the last exception entry, or at the last exception return that failed. If no
-    /// frame could be stored, nothing else contains it.
+    /// The address of the next instruction at the last exception entry, or at the last exception return that failed. If
+    /// no frame could be stored, nothing else contains it.
     pub exception_origin: u32,
     /// The steps executed since the machine last took them. Filled only by the mode that observes.
     pub steps: Vec<Step>,

@@ -17,7 +17,7 @@ const ETM: u32 = 0xe004_1000;
 const ROM_TABLE: u32 = 0xe00f_f000;
 const STIR: u32 = 0xf00;
 
-/// What a write to the private peripheral bus requests from the chip.
+/// The request to the chip that a write to the private peripheral bus makes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PrivateBusWriteEffect {
     /// Nothing.

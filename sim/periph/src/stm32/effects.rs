@@ -16,7 +16,8 @@ pub enum ResetCause {
 }
 
 impl ResetCause {
-    /// Returns the part of the firmware or the chip that resets the chip for this cause. `None` if it comes from outside.
+    /// Returns the part of the firmware or the chip that resets the chip for this cause. `None` if it comes from
+    /// outside.
     pub fn name_of_part(self) -> Option<&'static str> {
         match self {
             ResetCause::Software => Some("software"),

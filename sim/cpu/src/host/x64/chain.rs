@@ -47,7 +47,7 @@ pub struct Records {
     pub bytes: u32,
 }
 
-/// Where the code of a path continues, with a record in rax.
+/// The labels at which the code of a path continues, with a record in rax.
 #[derive(Debug, Clone, Copy)]
 struct CompiledPathExitLabels {
     /// The path was executed up to there.

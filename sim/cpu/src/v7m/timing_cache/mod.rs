@@ -465,7 +465,7 @@ fn report_watched_store<B: QuickBus>(core: &mut Core, bus: &mut B, end: EndReaso
     }
 }
 
-/// What happened to an instruction before which a trace ended, perhaps because it has probes.
+/// The result of an attempt to execute an instruction before which a trace ended, perhaps because it has probes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ProbedInstructionResult {
     /// It had probes, and was executed.

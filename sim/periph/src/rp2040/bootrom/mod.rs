@@ -62,7 +62,7 @@ pub enum FlashCommand {
     EnterXip,
 }
 
-/// What the machine must do after a ROM function.
+/// The act of the machine after a ROM function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RomFunctionOutcome {
     /// Branch to LR after `cycles` clk_sys cycles.

@@ -29,7 +29,7 @@ const NARROW_MOST: i64 = timing::FOLD_NARROW_OPCODES as i64;
 /// After a flush they are counted from this on.
 const NARROW_LEAST: i64 = -4;
 
-/// What the log of the replayed trace says about the access or the branch of the current instruction.
+/// The entry of the replayed trace's log for the access or the branch of the current instruction.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct ReplayedTimingLogEntry {
     /// How many stores ago what it loads was stored, 1 being the last store. 0: too long ago to matter.

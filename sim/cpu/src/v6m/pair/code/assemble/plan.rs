@@ -55,7 +55,7 @@ impl BlockPosition {
     }
 }
 
-/// What native code must do for an instruction of a block.
+/// The work of native code for an instruction of a block.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum StepKind {
     /// Registers and flags only.
@@ -89,7 +89,7 @@ pub(super) struct Way {
     pub ends_with_report: bool,
 }
 
-/// What is known about the execution of a block before it is JIT-compiled: the rest of the recorded execution, and
+/// The known facts about the execution of a block before it is JIT-compiled: the rest of the recorded execution, and
 /// register values.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct KnownBlockState {
