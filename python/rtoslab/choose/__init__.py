@@ -5,7 +5,7 @@
 `document` as a report.
 """
 
-from rtoslab.choose.answer import kernel_ranking_sentences, operations_of_some_kernels_sentence
+from rtoslab.choose.answer import kernel_ranking_sentences
 from rtoslab.choose.board_comparison import KernelComparison, compare_kernels_on_board
 from rtoslab.choose.compared_operations import (
     ComparedOperation,
@@ -14,7 +14,12 @@ from rtoslab.choose.compared_operations import (
     read_compared_operations,
 )
 from rtoslab.choose.coverage import kernel_title, measurement_coverage_by_board
-from rtoslab.choose.document import MARKS, kernel_choice_report, median_text_with_table_symbols
+from rtoslab.choose.document import (
+    MARKS,
+    OPERATION_COLUMN,
+    kernel_choice_report,
+    median_text_with_table_symbols,
+)
 from rtoslab.choose.explorer import kernel_choice_explorer_page
 from rtoslab.choose.matrix_file import (
     KernelBoardMatrix,

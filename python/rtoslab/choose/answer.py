@@ -183,16 +183,3 @@ def _too_few_measured_values_sentences(comparison: KernelComparison, names: Mapp
         for kernel, count in comparison.kernels_with_too_few_measurements.items()
         if whole
     ]
-
-
-def operations_of_some_kernels_sentence(comparison: KernelComparison, names: Mapping[str, str]) -> str:
-    """Returns a sentence on operations that only some of the ranked kernels have. Empty if there are none."""
-    services = [
-        f"{operation.title} (not {_first_names_text([names[kernel] for kernel in kernels])})"
-        for operation, kernels in comparison.operations_missing_in_some_kernels
-    ]
-    return (
-        (f"These operations are compared only between kernels that have a figure for them: {'; '.join(services)}.")
-        if services
-        else ""
-    )

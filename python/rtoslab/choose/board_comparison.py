@@ -101,18 +101,6 @@ class KernelComparison:
             if sum(self._is_value_usable_for_ranking(kernel, operation) for kernel in self.kernel_ranking) > 1
         )
 
-    @property
-    def operations_missing_in_some_kernels(self) -> list[tuple[ComparedOperation, list[str]]]:
-        """Returns the operations with a weight for which some ranked kernels have no figure, with these kernels."""
-        missing = [
-            (
-                operation,
-                [name for name in self.kernel_ranking if not self._is_value_usable_for_ranking(name, operation)],
-            )
-            for operation in self._operations_with_ranking_weight
-        ]
-        return [(kernel, kernels) for kernel, kernels in missing if kernels]
-
     @cached_property
     def kernels_with_too_few_measurements(self) -> dict[str, int]:
         """Returns the ranked kernels that have figures for less than half of the total weight, each with its number of
@@ -123,6 +111,12 @@ class KernelComparison:
             for kernel in self.kernel_ranking
             if 2 * self._total_weight(own := self._operations_measured_for_all_kernels(kernel)) < whole or not own
         }
+
+    @property
+    def kernels_by_rank(self) -> list[str]:
+        """Returns all kernels: the ranked ones, the best first, then the others."""
+        ranked = [score.kernel for score in self.kernel_scores]
+        return [*ranked, *(kernel for kernel in self.kernels if kernel not in ranked)]
 
     @cached_property
     def kernel_scores(self) -> list[KernelScore]:

@@ -33,6 +33,11 @@ class ComparedOperation(StrictFileSchemaModel):
     """Use -> how much it counts there. A use that is not named counts nothing."""
 
     @property
+    def title_with_unit(self) -> str:
+        """Returns the title, and the unit if that is not cycles."""
+        return self.title if self.unit == "cycles" else f"{self.title}, {self.unit}"
+
+    @property
     def selector_of_measured_value(self) -> Selector:
         """Returns the coordinates (metric, benchmark, cores and others) that select the operation's figure among
         measured values."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rtoslab.base import count_with_noun
-from rtoslab.choose.answer import kernel_ranking_sentences, operations_of_some_kernels_sentence
+from rtoslab.choose.answer import kernel_ranking_sentences
 from rtoslab.choose.board_comparison import KernelComparison, OperationMeasuredValue
 from rtoslab.choose.compared_operations import ComparedOperation
 from rtoslab.parity import UnfairDifference
@@ -22,15 +22,17 @@ from rtoslab.reports import (
 BEST = "*"
 SINGLE_PLACEMENT = "?"
 ABSENT = "-"
+OPERATION_COLUMN = "cycles, else the unit"
 MARKS = (
     "*: the best of its row, or as good as the best. ?: measured in one placement of the code, not compared. "
-    "-: no figure."
+    "-: no figure; the operation does not count for this kernel."
 )
 _HOW = (
     "Times in cycles of the core's clock, measured by instruments that do not slow the code. A figure is the "
     "median over placements of the code, with the lowest and the highest where they differ. An asterisk marks the "
     "best of a row and every figure that is as good. A question mark marks a figure measured in one placement, "
-    "which another placement could change. A hyphen means that there is no figure."
+    "which another placement could change. A hyphen means that there is no figure, and the operation does not count "
+    "for this kernel."
 )
 
 
@@ -73,21 +75,22 @@ def kernel_choice_report(
 
 def _operation_measurements_report_section(comparison: KernelComparison, names: Mapping[str, str]) -> ReportSection:
     """Returns the report section with the table of figures by operation and kernel."""
-    prose = tuple(filter(None, (_HOW, operations_of_some_kernels_sentence(comparison, names))))
-    return ReportSection("figures", "Figures", prose, (), (kernel_comparison_table(comparison, names, "Figures"),))
+    return ReportSection(
+        "figures", "Figures", (_HOW,), (), (kernel_comparison_table(comparison, names, "Kernels compared"),)
+    )
 
 
 def kernel_comparison_table(comparison: KernelComparison, names: Mapping[str, str], title: str) -> TableData:
-    """Returns a table of figures with kernels as columns and operations as rows."""
+    """Returns a table of figures with kernels as columns, the best first, and operations as rows."""
+    kernels = comparison.kernels_by_rank
     rows = [
         [
-            operation.title,
-            operation.unit,
-            *(_operation_value_text_with_footnotes(comparison, kernel, operation) for kernel in comparison.kernels),
+            operation.title_with_unit,
+            *(_operation_value_text_with_footnotes(comparison, kernel, operation) for kernel in kernels),
         ]
         for operation in comparison.operations
     ]
-    columns = ("operation", "unit", *(f">{names[kernel]}" for kernel in comparison.kernels))
+    columns = (OPERATION_COLUMN, *(f">{names[kernel]}" for kernel in kernels))
     return TableData(title, columns, rows, MARKS)
 
 

@@ -11,6 +11,7 @@ from rtoslab.base import EXIT_OK, PlanError, UnknownNameError, find_checkout_roo
 from rtoslab.catalogue import Catalogue, Kernel
 from rtoslab.choose import (
     MARKS,
+    OPERATION_COLUMN,
     ComparedOperation,
     ComparedOperationsFile,
     KernelBoardMatrix,
@@ -23,7 +24,6 @@ from rtoslab.choose import (
     kernel_title,
     make_kernel_choice_criteria,
     median_text_with_table_symbols,
-    operations_of_some_kernels_sentence,
     read_compared_operations,
     read_kernel_matrices,
 )
@@ -243,15 +243,13 @@ def _print_comparison(
     titles."""
     console = PlainConsole()
     console.print(summary, markup=False)
-    ranking = [score.kernel for score in comparison.kernel_scores]
-    ordered = [*ranking, *(kernel for kernel in comparison.kernels if kernel not in ranking)]
+    ordered = comparison.kernels_by_rank
     beside = max(2, (console.width - _LABEL_COLUMNS) // _FIGURE_COLUMNS)
     for first in range(0, len(ordered), beside):
         console.print(_kernel_operation_values_table(comparison, names, ordered[first : first + beside]))
     console.print(MARKS, markup=False)
-    costs = (f"{unfairness.sentence} Its cost: {unfairness.unfair_difference_cost_text}." for unfairness in unequal)
-    for line in filter(None, (operations_of_some_kernels_sentence(comparison, names), *costs)):
-        console.print(line, markup=False)
+    for unfairness in unequal:
+        console.print(f"{unfairness.sentence} Its cost: {unfairness.unfair_difference_cost_text}.", markup=False)
 
 
 def _kernel_operation_values_table(
@@ -259,7 +257,7 @@ def _kernel_operation_values_table(
 ) -> Table:
     """Returns a terminal table of these kernels' figures, with one line for each operation."""
     table = Table(box=None, padding=(0, 1, 0, 0))
-    table.add_column("cycles, else the unit", min_width=_LABEL_COLUMNS - 1, no_wrap=True)
+    table.add_column(OPERATION_COLUMN, min_width=_LABEL_COLUMNS - 1, no_wrap=True)
     for kernel in kernels:
         table.add_column(names[kernel], justify="right", width=_FIGURE_COLUMNS - 1)
     for operation in comparison.operations:
@@ -268,13 +266,8 @@ def _kernel_operation_values_table(
             median_text_with_table_symbols(comparison.kernel_operation_value(kernel, operation), is_best=kernel in best)
             for kernel in kernels
         )
-        table.add_row(_operation_label(operation), *cells)
+        table.add_row(operation.title_with_unit, *cells)
     return table
-
-
-def _operation_label(operation: ComparedOperation) -> str:
-    """Returns the title of an operation, and its unit if that is not cycles."""
-    return operation.title if operation.unit in {"cycles", "1/s"} else f"{operation.title}, {operation.unit}"
 
 
 def _kernel_comparison_as_json(
