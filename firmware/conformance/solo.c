@@ -76,7 +76,7 @@ static void sleep_until(void)
 }
 
 /* sleep_until_any_phase: the next tick comes before, in and behind each instruction of a sleep until it. Looks at the clock
- * are its coarse steps. Every other tick the other tasks look whether they are on stage, so both kinds are tried. */
+ * are its coarse steps. Every other tick the other tasks look whether their scene runs, so both kinds are tried. */
 #define COARSE_PHASES 24u
 #define FINE_PHASES 6u
 #define KINDS_OF_TICKS 2u

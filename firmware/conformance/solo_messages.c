@@ -186,7 +186,7 @@ static void isr_sends(void)
 #if KERNEL_SERVICES_MAILBOX_TIMEOUT || KERNEL_SERVICES_EVENT_TIMEOUT
 /* Calls a wait that nobody ends with several time-outs. Notes whether something came, and the ticks until the call gave
  * up. */
-static void wait_in_vain(bool (*wait)(uint32_t ticks))
+static void expect_timeout(bool (*wait)(uint32_t ticks))
 {
     static const uint8_t lengths[] = {1, 2, 5, 10};
 
@@ -213,7 +213,7 @@ static bool receive_for(uint32_t ticks)
 /* Plays a scene: waits for a message in an empty mailbox give up after their time-outs. */
 static void mailbox_timeout_expires(void)
 {
-    wait_in_vain(receive_for);
+    expect_timeout(receive_for);
 }
 #endif
 
@@ -228,7 +228,7 @@ static bool wait_for(uint32_t ticks)
 static void event_timeout_expires(void)
 {
     port_event_set(&event, 4u);
-    wait_in_vain(wait_for);
+    expect_timeout(wait_for);
     (void)port_event_wait_any(&event, 4u);
 }
 #endif

@@ -95,14 +95,14 @@ static inline bool mailbox_signal(void)
 /* Receives from the mailbox. Returns whether the right message came. */
 static inline bool mailbox_wait(void)
 {
-    void *letter = NULL;
+    void *message = NULL;
 
-    return port_mailbox_receive(&mailbox, &letter) && letter == &mailbox;
+    return port_mailbox_receive(&mailbox, &message) && message == &mailbox;
 }
 #endif
 
 /* Waits until the scenario has reached a step. */
-static void spin_until(enum step wanted)
+static void wait_for_step(enum step wanted)
 {
     while (step != wanted) {
     }
@@ -147,7 +147,7 @@ static void spin_until(enum step wanted)
         bench_drift(drift);                                           \
         bench_start(PREEMPT); /* 1 */                                 \
         done = object##_signal();                                     \
-        spin_until(STEP_BLOCKS);                                      \
+        wait_for_step(STEP_BLOCKS);                                      \
         bench_stop(BLOCK); /* 2 */                                    \
         answers = answers + 1u;                                       \
         step = STEP_NONE;                                             \
@@ -167,7 +167,7 @@ SCENARIOS(mailbox, SERIES_MAILBOX_SEND_PREEMPT, SERIES_MAILBOX_RECEIVE_BLOCK, SE
 #endif
 
 /* Does the work of the more urgent task, which waits and signals. */
-static void urgent(struct bench_task *self)
+static void run_urgent_task(struct bench_task *self)
 {
     while (bench_running()) {
 #if BENCH_NEEDS_EVENT
@@ -184,7 +184,7 @@ static void urgent(struct bench_task *self)
 }
 
 /* Waits until task 0 waits for an object, or leaves. Returns false if task 0 leaves, because the phase ends. */
-static bool awaited(void)
+static bool wait_for_urgent_task(void)
 {
     while (step != STEP_WAITS && step != STEP_LEAVES) {
     }
@@ -192,16 +192,16 @@ static bool awaited(void)
 }
 
 /* Does the work of the less urgent task, which spins meanwhile. */
-static void spinning(struct bench_task *self)
+static void run_spinning_task(struct bench_task *self)
 {
-    while (awaited()) {
+    while (wait_for_urgent_task()) {
 #if BENCH_NEEDS_EVENT
         event_spinning(self);
-        (void)awaited();
+        (void)wait_for_urgent_task();
 #endif
         semaphore_spinning(self);
 #if BENCH_NEEDS_MAILBOX
-        (void)awaited();
+        (void)wait_for_urgent_task();
         mailbox_spinning(self);
 #endif
     }
@@ -212,9 +212,9 @@ static void spinning(struct bench_task *self)
 static void body(struct bench_task *self)
 {
     if (self->index == 0) {
-        urgent(self);
+        run_urgent_task(self);
     } else {
-        spinning(self);
+        run_spinning_task(self);
     }
 }
 

@@ -2,7 +2,7 @@
 #include "../bench_conformance.h"
 
 /* Plays these scenes one after the other, and sends their notes. */
-static void play_all(const struct solo *scenes, size_t count)
+static void run_solos(const struct solo *scenes, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         if (scene_begins(scenes[i].name, 0)) {
@@ -17,10 +17,10 @@ noreturn void run_program(void)
 {
     objects_make();
     port_start();
-    play_all(solos, solo_count);
-    play_all(message_solos, message_solo_count);
-    play_all(memory_solos, memory_solo_count);
-    play_all(timer_solos, timer_solo_count);
-    play_all(work_solos, work_solo_count);
+    run_solos(solos, solo_count);
+    run_solos(message_solos, message_solo_count);
+    run_solos(memory_solos, memory_solo_count);
+    run_solos(timer_solos, timer_solo_count);
+    run_solos(work_solos, work_solo_count);
     run_finish();
 }

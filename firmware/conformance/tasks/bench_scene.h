@@ -7,7 +7,8 @@
  * the three are as near to each other as can be. */
 enum part { LOW, MID_A, HIGH, MID_B, MID_C, PARTS };
 
-/* Below and above the least urgent part, and above all parts but the director, is room for a task made or raised later. */
+/* Below and above the least urgent part, and above all parts but the control task, there is room for a task that is created
+ * or raised later. */
 #if KERNEL_SERVICES_EQUAL_PRIORITIES
 enum {
     PRIORITY_BELOW,
@@ -48,7 +49,7 @@ struct worker *worker(enum part part);
 struct scene {
     const char *name;
     void (*parts[PARTS])(void); /* NULL: not in this scene */
-    void (*direct)(void);       /* optional; by the director, most urgent of all and on core 0 */
+    void (*direct)(void);       /* optional; by the control task, most urgent of all and on core 0 */
 };
 
 /* Notes 1, pends the interrupt whose handler does `act`, waits for half a tick and notes 4. */
@@ -59,8 +60,8 @@ void pend_and_note(void (*act)(void));
 
 #if BENCH_ANY_CORE
 /* any_core.c: the one task that may run on any core; it sleeps but in the scene of that name. */
-extern port_task_t rover;
-void make_rover(void);
+extern port_task_t unpinned_task;
+void make_unpinned_task(void);
 extern const struct scene any_core_scene;
 #endif
 

@@ -1,4 +1,4 @@
-/* The suite on a kernel with tasks. A director, most urgent of all, puts one scene after the other on the stage of each
+/* The suite on a kernel with tasks. A control task, most urgent of all, runs one scene after the other on each
  * core in turn, waits until every part is played, and sends the notes. A part that never ends is an error that names
  * the scene, and the end: the host has the suite played again without it. */
 #include "bench_scene.h"
@@ -9,17 +9,17 @@
 static struct worker workers[BENCH_CORES][PARTS];
 const uint8_t part_priorities[PARTS] = {PRIORITY_LOW, PRIORITY_MID_A, PRIORITY_HIGH, PRIORITY_MID_B, PRIORITY_MID_C};
 static const char *const names[PARTS] = {"low", "mid_a", "high", "mid_b", "mid_c"};
-static port_task_t director;
+static port_task_t control_task;
 
 static const struct scene *volatile scene;
 static volatile uint32_t scene_number;
 static volatile uint32_t start_tick;
-static volatile unsigned stage; /* the core */
+static volatile unsigned scene_core; /* the core */
 
 /* Returns the task that plays this part on the core whose scene is played. */
 struct worker *worker(enum part part)
 {
-    return &workers[stage][part];
+    return &workers[scene_core][part];
 }
 
 /* Sleeps until this tick, or not at all if it has passed. */
@@ -66,7 +66,7 @@ static void worker_entry(void *argument)
             port_sleep_ticks(LOOK_TICKS);
         }
         seen = scene_number;
-        play = self->core == stage ? scene->parts[self->part] : NULL;
+        play = self->core == scene_core ? scene->parts[self->part] : NULL;
         if (play != NULL) {
             sleep_until(start_tick);
             play();
@@ -89,13 +89,13 @@ static bool all_finished(void)
 }
 
 /* Plays a scene on a core, waits for its end, and sends its notes. */
-static void put_on_stage(const struct scene *next, unsigned core)
+static void run_scene(const struct scene *next, unsigned core)
 {
     if (!scene_begins(next->name, core)) {
         return;
     }
     scene = next;
-    stage = core;
+    scene_core = core;
     port_sleep_ticks(1); /* right behind a tick none comes between a worker's look at the clock and its sleep */
     start_tick = port_tick_now() + 2u * LOOK_TICKS + 1u;
     scene_number = scene_number + 1u;
@@ -115,32 +115,32 @@ static void put_on_stage(const struct scene *next, unsigned core)
 static const struct solo *volatile solo;
 
 /* Plays the current scene for one flow of control. */
-static void play_solo(void)
+static void run_solo(void)
 {
     solo->play();
 }
 
 /* Plays these scenes for one flow of control in a task of the core. */
-static void put_solos_on_stage(const struct solo *scenes, size_t count, unsigned core)
+static void run_solos(const struct solo *scenes, size_t count, unsigned core)
 {
     for (size_t i = 0; i < count; i++) {
         if (core == 0 || !scenes[i].first_core_only) {
             solo = &scenes[i];
-            put_on_stage(&(struct scene){.name = scenes[i].name, .parts = {[MID_A] = play_solo}}, core);
+            run_scene(&(struct scene){.name = scenes[i].name, .parts = {[MID_A] = run_solo}}, core);
         }
     }
 }
 
 /* Plays these scenes for several tasks on the core. */
-static void put_all_on_stage(const struct scene *scenes, size_t count, unsigned core)
+static void run_scenes(const struct scene *scenes, size_t count, unsigned core)
 {
     for (size_t i = 0; i < count; i++) {
-        put_on_stage(&scenes[i], core);
+        run_scene(&scenes[i], core);
     }
 }
 
 /* Ends the run with an error if a task has used up its stack. */
-static void look_at_stack(port_task_t task, const char *name)
+static void report_stack_use(port_task_t task, const char *name)
 {
     if (port_stack_used_bytes(task, BENCH_STACK_BYTES) >= BENCH_STACK_BYTES) {
         last_words_overflow(name);
@@ -149,43 +149,43 @@ static void look_at_stack(port_task_t task, const char *name)
 
 /* Checks the stacks of all tasks. A task that has used its stack to the end may have done damage: then nothing seen
  * counts. */
-static void look_at_stacks(void)
+static void report_stack_uses(void)
 {
-    look_at_stack(director, "director");
+    report_stack_use(control_task, "control");
 #if BENCH_ANY_CORE
-    look_at_stack(rover, "rover");
+    report_stack_use(unpinned_task, "unpinned");
 #endif
     for (unsigned core = 0; core < BENCH_CORES; core++) {
         for (unsigned part = 0; part < PARTS; part++) {
-            look_at_stack(workers[core][part].handle, names[part]);
+            report_stack_use(workers[core][part].handle, names[part]);
         }
     }
 }
 
 /* Plays all scenes on all cores, as the most urgent task. */
-static void director_entry(void *argument)
+static void control_task_entry(void *argument)
 {
     (void)argument;
     for (unsigned core = 0; core < BENCH_CORES; core++) {
-        put_solos_on_stage(solos, solo_count, core);
-        put_solos_on_stage(message_solos, message_solo_count, core);
-        put_solos_on_stage(memory_solos, memory_solo_count, core);
-        put_all_on_stage(order_scenes, order_scene_count, core);
-        put_all_on_stage(wake_scenes, wake_scene_count, core);
-        put_all_on_stage(message_scenes, message_scene_count, core);
-        put_all_on_stage(manage_scenes, manage_scene_count, core);
-        put_all_on_stage(context_scenes, context_scene_count, core);
-        put_all_on_stage(optional_scenes, optional_scene_count, core);
-        put_solos_on_stage(timer_solos, timer_solo_count, core);
-        put_solos_on_stage(work_solos, work_solo_count, core);
+        run_solos(solos, solo_count, core);
+        run_solos(message_solos, message_solo_count, core);
+        run_solos(memory_solos, memory_solo_count, core);
+        run_scenes(order_scenes, order_scene_count, core);
+        run_scenes(wake_scenes, wake_scene_count, core);
+        run_scenes(message_scenes, message_scene_count, core);
+        run_scenes(manage_scenes, manage_scene_count, core);
+        run_scenes(context_scenes, context_scene_count, core);
+        run_scenes(optional_scenes, optional_scene_count, core);
+        run_solos(timer_solos, timer_solo_count, core);
+        run_solos(work_solos, work_solo_count, core);
 #if BENCH_ANY_CORE
-        put_on_stage(&any_core_scene, core);
+        run_scene(&any_core_scene, core);
 #endif
 #if SUITE_HAS_AFFINITY && BENCH_CORES > 1
-        put_on_stage(&affinity_scene, core);
+        run_scene(&affinity_scene, core);
 #endif
     }
-    look_at_stacks();
+    report_stack_uses();
     run_finish();
 }
 
@@ -215,13 +215,13 @@ noreturn void run_program(void)
                                                                  .core = (uint8_t)core});
         }
     }
-    make_task(&director, &(struct port_task_request){.name = "director",
-                                                     .entry = director_entry,
-                                                     .stack_bytes = BENCH_STACK_BYTES,
-                                                     .priority = PORT_PRIORITY_MAX,
-                                                     .core = 0});
+    make_task(&control_task, &(struct port_task_request){.name = "control",
+                                                         .entry = control_task_entry,
+                                                         .stack_bytes = BENCH_STACK_BYTES,
+                                                         .priority = PORT_PRIORITY_MAX,
+                                                         .core = 0});
 #if BENCH_ANY_CORE
-    make_rover();
+    make_unpinned_task();
 #endif
     port_start();
     last_words_error(ERROR_KERNEL_START, "the kernel did not start");
