@@ -89,11 +89,12 @@ def code_placement_report_summary(
     if whole.close:
         share = _format_percent(whole.close_turned / whole.close)
         sentences.append(
-            f"It changes the order of {share} of the {whole.close} whose medians differ by less than 10 %."
+            f"It changes the order of {whole.close_turned} of the {count_with_noun(whole.close, 'pair')} whose medians "
+            f"differ by less than 10 % ({share})."
         )
     sentences.append(
-        f"On the {first.board} the slowest placement of a build takes "
-        f"{_format_percent(first.median_spread)} longer than the fastest, in the median over its figures."
+        f"The effect is largest on the {first.board}: in the median over this board's figures, the slowest placement of "
+        f"a build takes {_format_percent(first.median_spread)} longer than the fastest."
     )
     statements = [statement.whole.verdict_counts_over_all_builds for paper in judged for statement in paper.statements]
     if statements:
@@ -146,7 +147,7 @@ def reversed_kernel_pairs_table(rows: Sequence[ReversedKernelPairCounts], by: st
 
 def placement_spread_table(rows: Sequence[BoardCodePlacementSpread]) -> TableData:
     """Returns a table of how far the placement of the code changes figures, by board."""
-    columns = ("board", ">figures", ">middle spread", ">90 % below", ">largest")
+    columns = ("board", ">figures", ">median spread", ">90th percentile", ">largest")
     lines = [
         [
             row.board,

@@ -110,9 +110,9 @@ def references_of(kernels: Sequence[str], deviations: dict[str, str]) -> list[Re
 def test_report_names_the_pairs_and_their_kernels() -> None:
     document = placement_overview_document({PAPER.key: PAPER}, references_of([*PAPER.facts.kernels][:2], {}), [])
     assert document.summary == (
-        "The placement of the code changes the order of 1 of 1 pair of kernels (100.0 %). It changes the order of "
-        "100.0 % of the 1 whose medians differ by less than 10 %. On the b the slowest placement of a build takes "
-        "19.5 % longer than the fastest, in the median over its figures."
+        "The placement of the code changes the order of 1 of 1 pair of kernels (100.0 %). It changes the order of 1 "
+        "of the 1 pair whose medians differ by less than 10 % (100.0 %). The effect is largest on the b: in the median "
+        "over this board's figures, the slowest placement of a build takes 19.5 % longer than the fastest."
     )
     tables = {table.title: table.rows for section in document.sections for table in section.tables}
     assert tables["Kernels of the pairs"] == [[PAPER.key, ", ".join([*PAPER.facts.kernels.values()][:2])]]
