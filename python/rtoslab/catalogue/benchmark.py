@@ -143,6 +143,8 @@ class Benchmark(StrictFileSchemaModel):
     """The samples of each series of a latency benchmark, unless asked for otherwise. `full_samples` in the paper's own
     run."""
     full_samples: int = 0
+    samples_multiple: int = Field(default=1, ge=1)
+    """The number of samples of each series must be a multiple of this number."""
     limit_ms: int = 10_000
     """The longest that taking the samples may last."""
     series: tuple[LatencySeriesDescription, ...] = ()

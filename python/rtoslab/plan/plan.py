@@ -290,10 +290,15 @@ def _sample_count_per_series(
     if samples is not None and samples < 1:
         raise PlanError(f"samples={samples} is not possible; measure at least one sample.")
     required = samples or (benchmark.full_samples if full else 0) or benchmark.samples
+    multiple = benchmark.samples_multiple
+    if required % multiple:
+        below = required - required % multiple
+        nearest = f"{below} or {below + multiple}" if below else f"{multiple}"
+        return required, f"the number of samples must be a multiple of {multiple}, for example {nearest}, not {required}"
     if most is None or required <= most:
         return required, None
     if samples is None and not full:
-        return most, None
+        return most - most % multiple, None
     return required, f"{board.title} has memory for {most} samples of each series, not for {required}"
 
 

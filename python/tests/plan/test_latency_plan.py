@@ -71,6 +71,18 @@ def test_small_board_limits_samples_and_reports_it() -> None:
     assert "has memory for" in str(latency_point(TIMED, "nucleo-l053r8", samples=str(fits.samples + 1)).not_applicable)
 
 
+def test_samples_of_whole_blocks_are_required() -> None:
+    facts = CATALOGUE.find_benchmark("timer_jitter").facts
+    assert facts.samples_multiple > 1
+    assert facts.samples % facts.samples_multiple == facts.full_samples % facts.samples_multiple == 0
+    assert latency_point("timer_jitter", samples="40").not_applicable is None
+    assert latency_point("timer_jitter", samples="100").not_applicable == (
+        "the number of samples must be a multiple of 8, for example 96 or 104, not 100"
+    )
+    fits = latency_point("timer_jitter", "nucleo-l053r8").samples
+    assert fits is not None and fits % facts.samples_multiple == 0
+
+
 def test_latencies_are_measured_on_one_core() -> None:
     assert latency_point(TIMED, "pico", cores=2).not_applicable == "latencies are measured on one core"
 
