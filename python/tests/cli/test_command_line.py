@@ -234,6 +234,42 @@ def test_messages_name_commands_that_exist() -> None:
     assert unknown == []
 
 
+def _unknown_option(line: str) -> str | None:
+    """The first option of a command line that its command does not have. None if all are known. A group that runs
+    without a subcommand has options of its own."""
+    words = line.split()
+    command: click.Command = app
+    while isinstance(command, click.Group) and words:
+        found = command.get_command(click.Context(command), words[0])
+        if found is None:
+            break
+        command = found
+        words.pop(0)
+    if command is app or isinstance(command, click.Group):
+        return None
+    known = {"--help", *(name for item in command.params for name in (*item.opts, *item.secondary_opts))}
+    options = (word.partition("=")[0] for word in words if re.match(r"--[a-z]", word))
+    return next((f"{command.name} {name}" for name in options if name not in known), None)
+
+
+def test_pages_and_messages_name_options_that_exist() -> None:
+    assert _unknown_option("run t2 --kernel all") is None
+    assert _unknown_option("kernel tree add ID PATH --forse") == "add --forse"
+    root = find_checkout_root()
+    pages = [*root.glob("*.md"), *(root / "docs").rglob("*.md"), *(root / "spec").glob("*.md")]
+    unknown = []
+    for path in [*pages, *(root / "python" / "rtoslab").rglob("*.py")]:
+        text = path.read_text(encoding="utf-8")
+        lines = re.findall(r"`rtoslab ([^`]+)`", text)
+        if path.suffix == ".md" and path.name != "CHANGELOG.md":
+            lines += re.findall(r"^ {4,}(?:\$ )?rtoslab (.+)$", text, re.MULTILINE)
+        for line in lines:
+            option = _unknown_option(re.split(r"\s#|[|;>&]", line)[0])
+            if option is not None:
+                unknown.append(f"{path.name}: {option}")
+    assert unknown == []
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [
