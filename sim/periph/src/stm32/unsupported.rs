@@ -392,7 +392,7 @@ static EXTI: &[Limit] = &[unsupported_row(
         }
         _ => matches!(at.offset, 0x08 | 0x0c) && at.value > 0xffff,
     },
-    "EXTI: only pins and software trigger lines, and other sources are not modelled",
+    "EXTI: only pins and software trigger lines are modelled",
     &[(F407, &[(0x4001_3c08, 1 << 17)]), (H743, &[(0x5800_0000, 1 << 17)])],
 )];
 
