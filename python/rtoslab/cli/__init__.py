@@ -52,7 +52,7 @@ class _CommandGroup(click.Group):
         if args[0] in OLD_WORDS:
             new = replace_obsolete_cli_command_name(args)
             if not ctx.resilient_parsing:  # a shell completes the line
-                _print_error(f"rtoslab: `{args[0]}` is an old word; the command is now `rtoslab {shlex.join(new)}`.")
+                _print_error(f"rtoslab: The command `{args[0]}` was renamed; use `rtoslab {shlex.join(new)}`.")
             args = new
         known = self.list_commands(ctx)
         near = None if args[0] in known else most_similar_name(args[0], known, likeness=0.6)
@@ -87,7 +87,7 @@ _PREFIX = "cmd_"
     "places",
     multiple=True,
     metavar="ID=PATH",
-    help="For this call only: use the folder PATH for the known tree ID, as in `rtoslab --tree ID=PATH run …`.",
+    help="Use the source folder PATH for the kernel tree ID, in this call only: `rtoslab --tree ID=PATH run …`.",
 )
 def app(places: tuple[str, ...]) -> None:
     """A laboratory for RTOS benchmarking, on real boards and on a cycle-level virtual board.

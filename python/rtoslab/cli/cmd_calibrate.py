@@ -53,7 +53,7 @@ BOARD = "nucleo-f446re"
     "stored",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Fit the settings to a stored calibration again.",
+    help="Fit the timing settings again, to the measurements in this calibration file. No board is needed.",
 )
 @click.option(
     "--figures",
@@ -96,7 +96,8 @@ def calibrate_command(
 ) -> int:
     """Run micro-benchmarks on a real board and on the virtual one, and find the timing rules that differ.
 
-    Shows the values of each timing rule that fit the silicon (docs/calibrate.md). Nothing is flashed without --board.
+    For each timing rule of the virtual board, shows the values that fit the real board's cycles (docs/calibrate.md).
+    Only --target flashes a board.
     """
     if (target is None) == (stored is None):
         raise PlanError("No board is given; name the real board with --target, or a stored calibration with --from.")
@@ -191,8 +192,8 @@ def _print_calibration(fit_result: BoardTimingFitResult, tables: list[TitledTabl
         click.echo(f"To run the virtual board like this board: rtoslab run ... {words}")
     for group in fit_result.groups:
         rules = ", ".join(group.keys[:-1]) + " and " + group.keys[-1]
-        says = "silicon refutes their defaults" if group.differs else "their defaults fit"
-        click.echo(f"The rows depend on {rules} only in combination: {says}.")
+        says = "the real board refutes their defaults" if group.differs else "the real board agrees with their defaults"
+        click.echo(f"The rows show only the common effect of {rules}, not each value: {says}.")
     if left:
         rows = ", ".join(f"{row} ({cycles:g})" for row, cycles in sorted(left.items()))
         click.echo(f"Differences that no setting explains, in cycles: {rows}.")

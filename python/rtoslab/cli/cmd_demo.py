@@ -20,8 +20,8 @@ def demo_command(context: click.Context, out: Path | None, jobs: int, *, dry_run
     """Measure eight kernel tests (T1 to T8) with FreeRTOS on the virtual Raspberry Pi Pico, on one core and on two.
     Write a report.
 
-    The same as `rtoslab run vieira2026 --cores 1,2 --report`. Without the extra `report`, no HTML report is written. No
-    board is needed. The first run takes a minute or two.
+    The same as `rtoslab run vieira2026 --cores 1,2 --report`. No board is needed. The first run takes a minute or two.
+    The HTML report needs the optional packages of `rtoslab[report]`.
     """
     require_build_programs()
     charts = not missing_extra_package("report")

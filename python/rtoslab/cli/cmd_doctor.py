@@ -110,7 +110,7 @@ def _check_user_source_tree_files(tree: SourceTree) -> InstallationCheckResult:
     missing = missing_tree_files(tree)
     if missing:
         return InstallationCheckResult(
-            name, fine=False, found=missing[0], remedy=f"rtoslab kernel tree check {tree.id} says more"
+            name, fine=False, found=missing[0], remedy=f"rtoslab kernel tree check {tree.id} lists all missing files"
         )
     return InstallationCheckResult(name, fine=True, found=f"{tree.version}, {tree.path}")
 

@@ -201,11 +201,11 @@ def _print_that_compilers_differ(compilers: tuple[str, str], *, skip: bool) -> i
     Raises PlanError unless the comparison may be skipped.
     """
     sentence_ = (
-        f"The baseline was measured with {compilers[0]}, the new figures with {compilers[1]}, so their cycles "
-        "differ for this reason alone"
+        f"The baseline was measured with {compilers[0]}, the new figures with {compilers[1]}, so the compiler "
+        "alone can change the cycles"
     )
     if skip:
-        click.echo(f"Not gated. {sentence_}.")
+        click.echo(f"The gate gives no verdict. {sentence_}.")
         return EXIT_OK
     raise PlanError(f"{sentence_}; use the same compiler, write your own baseline, or add --other-compiler compare.")
 

@@ -29,12 +29,12 @@ from rtoslab.results import MeasuredPoint
     "sweeps",
     multiple=True,
     type=click.Path(path_type=Path),
-    help="Run directory of a sweep, from which the cost of differences is computed.",
+    help="Run directory of a sweep. Its figures show how much time each difference costs.",
 )
 @click.option(
     "--reference", is_flag=True, help="Include the reference results that a report of these points would show."
 )
-@click.option("--strict", is_flag=True, help="Exit with code 3 if anything is unequal.")
+@click.option("--strict", is_flag=True, help="Exit with code 3 if a condition differs.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON list of findings on stdout.")
 def lint_command(runs: tuple[Path, ...], sweeps: tuple[Path, ...], reference: bool, strict: bool, as_json: bool) -> int:
     """Show where a comparison is unfair: points of one run, or of several RUNs, that were measured under different

@@ -26,7 +26,7 @@ def list_command(kinds: tuple[str, ...], bench: Path | None, as_json: bool) -> N
     """List kernels, boards, benchmarks and suites, or only those that you name.
 
     `rtoslab list kernels` also shows the services that each kernel lacks, and why. `rtoslab list boards` also shows how
-    well the timing rules of each board are supported (docs/accuracy.md).
+    well the timing rules of each virtual board are confirmed (docs/accuracy.md).
 
     `rtoslab list targets` shows the connected probes and real boards, and the installed programs that can flash through
     them. With --bench, it shows whether each target of the hardware map is connected. Nothing is flashed or reset.

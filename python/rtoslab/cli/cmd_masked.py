@@ -61,8 +61,8 @@ def masked_command(
     kernel call.
 
     Records every interval in which PRIMASK, BASEPRI, FAULTMASK or an active handler masks interrupts, with the code
-    that began and ended it. Services that a kernel lacks are left out, with the reason, and so are kernels that mask
-    interrupts by disabling their lines.
+    that began and ended it. Benchmarks of services that a kernel lacks are left out, with the reason. Kernels that mask
+    interrupts by disabling their lines cannot be observed and are left out, too.
     """
     catalogue = Catalogue(find_checkout_root())
     facts = catalogue.find_board(board).facts

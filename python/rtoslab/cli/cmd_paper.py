@@ -50,13 +50,13 @@ from rtoslab.store import AnyResult, StoredMeasurementPoint
     "setups",
     multiple=True,
     metavar="ID",
-    help="Measure only these of the paper's other set-ups; `none`: only the suites.  [default: all]",
+    help="Besides the suites, measure only these set-ups (other builds or kernel versions), or `none`.  [default: all]",
 )
 @click.option(
     "--explain",
     "explaining",
     is_flag=True,
-    help="Instead, find the single change of the build that brings our figures closest to the paper's.",
+    help="Instead of a report: find the single build change that brings our figures closest to the paper's.",
 )
 @placements_option
 @out_option

@@ -163,13 +163,13 @@ def rta_bounds_command(
     "--events", is_flag=True, help=("Also use interrupts that release tasks, critical sections and masked sections.")
 )
 @click.option(
-    "--sends", is_flag=True, help=("Like --events, and also use tasks that other tasks release, and late releases.")
+    "--sends", is_flag=True, help=("In addition to --events, use tasks that other tasks release, and late releases.")
 )
-@click.option("--timers", is_flag=True, help=("Like --sends, and also use timers of the kernel."))
+@click.option("--timers", is_flag=True, help=("In addition to --sends, use timers of the kernel."))
 @click.option(
     "--fans",
     is_flag=True,
-    help=("Like --timers, and also use tasks that release several tasks, or that several tasks release."),
+    help=("In addition to --timers, use tasks that release several tasks, or that several tasks release."),
 )
 @click.option(
     "--cores",
@@ -181,9 +181,7 @@ def rta_bounds_command(
 @click.option(
     "--responses-only",
     is_flag=True,
-    help=(
-        "Compare only response times with bounds, not the kernel's work with its charges. This is faster on two cores."
-    ),
+    help=("Check only response times, not each kernel operation against its overhead. This is faster on two cores."),
 )
 @click.option(
     "--shape", "shapes", type=click.Choice(list(SHAPES)), multiple=True, help="Use only task sets of these shapes."
@@ -192,7 +190,9 @@ def rta_bounds_command(
     "--out",
     type=_FILE,
     metavar="FOLDER",
-    help=("Folder of the results: each finding, reduced to a small task set, in one file."),
+    help=(
+        "Folder for the findings. Each task set with a broken bound is reduced to a small one and written to a file."
+    ),
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 @_give_errors_exit_code_no_answer()
@@ -215,8 +215,8 @@ def rta_break_command(
     """Search for a task set that breaks its bound on the virtual board.
 
     Runs random task sets of every shape, then sets similar to those that came closest to their bound. Exit code 3: a
-    job took longer than its bound, a `worst tick` bound was below the `split tick` bound, or a kernel operation took
-    longer than the overheads say.
+    job took longer than its bound, a kernel operation took longer than its overhead, or the bound of the more
+    pessimistic model of the tick (`worst tick`) was below that of the other one (`split tick`).
     """
     from rtoslab.rta import (  # noqa: PLC0415  # noqa: PLC0415
         TaskSetTestBench,

@@ -116,7 +116,8 @@ def run_command(
     With --image it measures an ELF file that contains rtoslab's runner, built elsewhere with any kernel. With --target
     it measures on a real board: `rtoslab run t1 --board nucleo-f446re --target auto` (docs/boards.md).
 
-    A name may be shortened (t1). `latency` means every latency benchmark. The same command again resumes it.
+    A name may be shortened (t1). `latency` means every latency benchmark. To resume an interrupted run, give the same
+    command again.
     """
     root = find_checkout_root()
     if image is not None:

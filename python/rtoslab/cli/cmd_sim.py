@@ -81,8 +81,8 @@ _ENTER = {"cr": b"\r", "lf": b"\n", "crlf": b"\r\n"}
     type=PinLevelParam(),
     multiple=True,
     help=(
-        "Drive a pin from outside, from reset or from TIME: PC13=0@10ms. May be repeated. Other pins have the levels "
-        "of [rest] in board.toml, such as those of buttons that nobody presses."
+        "Drive a pin from outside, from reset or from TIME: PC13=0@10ms. May be repeated. The table [rest] of "
+        "board.toml has the levels of the other pins, for instance those of buttons."
     ),
 )
 @click.option(

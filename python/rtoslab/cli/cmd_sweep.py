@@ -83,8 +83,8 @@ def sweep_command(
     in any run, are taken from the cache.
 
     With --placements, measure a BENCHMARK in many placements of its code. Shows the median of each figure, its range
-    over the placements, and the functions whose own cycles changed with their addresses. --kernel, --board, --cores,
-    --for and --config are for this only, because a plan states them itself.
+    over the placements, and the functions whose own cycles changed with their addresses. Only then, use --kernel,
+    --board, --cores, --for and --config. A plan contains these settings.
     """
     if count is not None:
         _require_options_unused(context, "a benchmark's placements", "scheduler", "fresh", "costs")
@@ -160,7 +160,9 @@ def _require_options_unused(context: click.Context, subject: str, *options: str)
     given = options_given_on_command_line(context, *options)
     if given:
         option = {"window_ms": "--for"}.get(given[0], f"--{given[0]}")
-        raise PlanError(f"A sweep over {subject} has no {option}; leave it out, or see `rtoslab sweep --help`.")
+        raise PlanError(
+            f"{option} has no effect on a sweep over {subject}; leave it out, or see `rtoslab sweep --help`."
+        )
 
 
 def _print_missing_points(outcomes: list[MeasurementPointOutcome]) -> None:

@@ -86,8 +86,8 @@ def explain_distance_from_paper(
     print_report_section(_build_changes_section(paper, plain, single_changes, both), PlainConsole())
     if failed:
         click.echo(
-            "A point that failed has no figure in the row of its change. The last column uses its figure "
-            "in the suites instead."
+            "Where a point failed, the row of its change lacks the point's figures. The column `all figures` uses the "
+            "figures of the suites in their place."
         )
         print_failed_measurements(failed.values())
     click.echo(best_setting_change_sentence(plain, single_changes, both))
@@ -102,13 +102,14 @@ def _build_changes_section(
 ) -> ReportSection:
     """Returns the report section with tables of single and combined changes. `plain`: the distance without a change."""
     prose = (
-        "Distance: the larger of the paper's figure and ours over the smaller, as the geometric mean of all "
-        f"figures; for the suites, {plain:.3f}. A change that comes close is a candidate, not a proof, because "
-        "every point is measured in one placement, and a change also moves the code."
+        "The distance compares our figures with the paper's. For each figure, it is the larger value divided by the "
+        "smaller one. Columns show the geometric mean over several figures, so 1 means that all are equal. "
+        f"Without a change, it is {plain:.3f} over all figures. A change with a small distance is a candidate, not a "
+        "proof: every point is measured in one placement, and a change also moves the code."
     )
     columns = ("change", ">figures", ">before", ">after", ">all figures")
     moving = [trial for trial in single_changes if trial.distance_after != trial.distance_before]
-    note = f"{count_with_noun(len(single_changes) - len(moving), 'other change')} tried; no figure changed."
+    note = f"{count_with_noun(len(single_changes) - len(moving), 'other change')} tried, without effect on any figure."
     tables = [
         TableData("Single changes", columns, [_paper_deviation_change_table_row(trial) for trial in moving], note)
     ]
@@ -141,15 +142,15 @@ def best_setting_change_sentence(
         default=None,
     )
     if best is None:
-        text, reached = "No single change brings the figures closer", plain
+        text, reached = f"No single change reduces the distance, which is {plain:.3f}", plain
     else:
-        text = f"{best.setup.title} alone closes most of the distance: {plain:.3f} to {best.overall_distance:.3f}"
+        text = f"{best.setup.title} alone reduces the distance most, from {plain:.3f} to {best.overall_distance:.3f}"
         reached = best.overall_distance
     most = min(both, key=lambda trial: trial.overall_distance, default=None)
     return (
         f"{text}."
         if most is None or most.overall_distance >= reached
-        else f"{text}; {most.setup.title}: {most.overall_distance:.3f}."
+        else f"{text}. With {most.setup.title}, it is {most.overall_distance:.3f}."
     )
 
 

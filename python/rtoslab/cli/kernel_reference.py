@@ -67,10 +67,10 @@ kernel_reference_command.add_command(matrix_command)
 @kernel_reference_command.command("list", short_help="Show every paper and kernel that has results.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON list on stdout.")
 def list_reference_results_command(*, as_json: bool) -> int:
-    """List the reference results: each paper and kernel with its boards, its number of points, and what has changed
-    since.
+    """List the reference results: each paper and kernel with its boards, its number of points, and the files that
+    have changed since the measurement.
 
-    `(choose)` stands for the figures that `rtoslab choose` compares.
+    `(choose)` marks the figures that `rtoslab choose` compares.
 
     Also checks the trees and exports of the kernels that you added.
     """
@@ -105,7 +105,7 @@ def list_reference_results_command(*, as_json: bool) -> int:
     "kernels",
     multiple=True,
     type=CatalogueNamesParam("kernels"),
-    help="Measure only these of the papers' kernels whose sources users add: one, a,b or all.",
+    help="Measure only these kernels, whose sources users add: one, a,b or all.",
 )
 @reference_placements
 @jobs_option
@@ -116,8 +116,8 @@ def reference_refresh_command(
     """Measure the papers' points again with every kernel whose sources are available, and store them in reference/.
 
     A point is measured in several placements of its code if they can change its figures. The results of a kernel
-    without sources stay as they are, and the output says so. Exit code 3 if a point fails, which is then left out, or
-    if nothing could be measured.
+    without sources stay as they are, and the output says so. A point that fails is left out. Exit code 3 if a point
+    fails, or if nothing could be measured.
     """
     root = find_checkout_root()
     catalogue = Catalogue(root)

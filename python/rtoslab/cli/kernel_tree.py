@@ -64,7 +64,7 @@ def kernel_tree_command() -> None:
     ),
 )
 @click.option("--version", "version", help="Version of the kernel, if the tree's headers do not state it.")
-@click.option("--force", is_flag=True, help="Replace an existing description, with all exports added before.")
+@click.option("--force", is_flag=True, help="Replace an existing description of this tree and all its exports.")
 def tree_add_command(ident: str, path: Path, port: str | None, version: str | None, force: bool) -> int:
     """Add the source tree PATH as the kernel ID, for use as `--kernel ID`. A description of the tree is generated.
 

@@ -39,9 +39,9 @@ _OF_NO_KERNEL: Final = "image"
 def new_project_command(image: Path, board: str | None) -> int:
     """Write rtoslab.toml for the firmware IMAGE, an ELF file: its board and the functions that take most of its time.
 
-    The image must fit the board's memories and core. If it fits several boards, the command starts it on each, and
-    takes the only one without a fault or a sign of another chip. To find the functions, runs the image for 0.2 virtual
-    seconds.
+    The image must fit the board's memories and core. If it fits several boards, the command runs it on each of them. It
+    takes the board on which the image ran without a fault or a sign of another chip, if there is only one. To find the
+    functions, runs the image for 0.2 virtual seconds.
 
     Afterwards `rtoslab measure` measures them, `rtoslab gate --store` stores a baseline, and `rtoslab gate` checks them
     for regressions. An existing rtoslab.toml is not changed.
@@ -85,8 +85,8 @@ def _find_only_fitting_board(image: Path) -> str:
     if len(likely) == 1:
         fitting = count_with_noun(len(same_core), "board")
         click.echo(
-            f"The board is {likely[0]}: of {fitting} that the image fits, it starts there alone without a fault or a "
-            "sign of another chip. To choose another one, add --board."
+            f"The board is {likely[0]}. The image fits {fitting}, but only on this one it starts without a fault or a "
+            "sign of another chip. To choose another board, add --board."
         )
         return likely[0]
     how = "starts equally well on several boards" if likely else "fits several boards"

@@ -136,7 +136,7 @@ def compare_project_with_baseline(
         return code
     _print_project_gate_result(judged)
     if unequal == "skip":
-        click.echo(f"Not gated. {_other_compiler_clause(judged)}.")
+        click.echo(f"The gate gives no verdict. {_other_compiler_clause(judged)}.")
     elif unequal:
         raise PlanError(f"{_other_compiler_clause(judged)}; use the same compiler, or write the baseline again.")
     else:
@@ -163,8 +163,8 @@ def _other_compiler_clause(judged: ProjectRegressionGateResult) -> str:
     """Returns a clause on which compilers the baseline and the new figures were measured with."""
     before, after = judged.other_compiler or ("", "")
     return (
-        f"The baseline was measured with {before}, the new figures with {after}, so their cycles differ for "
-        "this reason alone"
+        f"The baseline was measured with {before}, the new figures with {after}, so the compiler alone can "
+        "change the cycles"
     )
 
 
@@ -213,7 +213,7 @@ def store_project_baseline(folder: Path, *, dry_run: bool) -> int:
     write_project_baseline(result, simulator_sources_digest(root)[:_SHORT], path)
     for name, figure in result.items():
         if figure.problem:
-            click.echo(f"{name}: measured only as it is built, because placements are not possible: {figure.problem}")
+            click.echo(f"{name}: measured in one placement only, because {figure.problem}")
     figures = sum(
         len(item.figures)
         for values_by_measured_image in result.values()

@@ -43,12 +43,12 @@ from rtoslab.plan import PlanOptions
 @click.option(
     "--threshold",
     type=VoltageParam(),
-    help="The voltage between low and high in an oscilloscope's capture.  [default: midway, for each channel]",
+    help="The voltage between low and high, for an oscilloscope's capture.  [default: midway, for each channel]",
 )
 @click.option(
     "--hysteresis",
     type=VoltageParam(),
-    help="A level changes when the voltage is past the threshold by half of this.  [default: a fifth of the swing]",
+    help="The voltage must pass the threshold by half of this to change the level.  [default: a fifth of the swing]",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 def pins_decode_command(
@@ -65,11 +65,11 @@ def pins_decode_command(
 ) -> int:
     """Read a CAPTURE and print the lengths of its pulses.
 
-    It is a VCD, a sigrok .sr, a CSV or binary export of Saleae, a CSV of PulseView, or a CSV of an oscilloscope, whose
-    voltages become levels by a threshold.
+    A CAPTURE is a VCD file, a session of sigrok (.sr), a CSV or binary export of Saleae, or a CSV file of PulseView or
+    of an oscilloscope. Voltages of an oscilloscope become levels by a threshold.
 
-    With a BENCHMARK, the capture must contain a complete run, measured by pin. Each pulse is then assigned to its
-    series and compared with the virtual board's run of the same image, in cycles.
+    With a BENCHMARK, the capture must contain a complete run of its image with the instrument `pin`. Each pulse is then
+    assigned to its series and compared with the virtual board's run of the same image, in cycles.
     """
     if hysteresis is not None and hysteresis < 0:
         raise PlanError("--hysteresis is less than 0; give a voltage of 0 or more.")
@@ -90,7 +90,7 @@ def pins_decode_command(
         )
         if any(row["pulses"] for row in rows):
             return EXIT_OK
-        click.echo("No channel has a pulse whose width is certain, so nothing was measured.", err=True)
+        click.echo("No channel has a complete pulse, so nothing was measured.", err=True)
         return EXIT_POINT_FAILED
     if kernel is None or board is None:
         raise PlanError(

@@ -46,7 +46,7 @@ _PROGRESS_STEP: Final = 100
 """Images between two lines of progress."""
 
 
-@click.command("confirm", short_help="Show that a change of the firmware changes no image.")
+@click.command("confirm", short_help="Check that a change of the firmware changes no image.")
 @click.argument("revision")
 @click.option("--every", type=click.IntRange(1), default=1, show_default=True, help="Build only every N-th image.")
 @click.option(
@@ -54,17 +54,21 @@ _PROGRESS_STEP: Final = 100
     "kernels",
     multiple=True,
     type=CatalogueNamesParam("kernels"),
-    help="Build only images of these kernels: one or a,b. --store then concerns only files of their folders.  "
+    help="Build only images of these kernels: one or a,b. --store then accepts only changes in their folders.  "
     "[default: all]",
 )
-@click.option("--store", is_flag=True, help="Store in reference/ that the changed files make the same images.")
+@click.option(
+    "--store",
+    is_flag=True,
+    help="If no image differs, keep the reference results valid: store in reference/ that the changes have no effect.",
+)
 def confirm_command(revision: str, every: int, kernels: tuple[str, ...], *, store: bool) -> int:
-    """Build the images of all reference results from the firmware of REVISION and from this one, and compare their
+    """Build the images of all reference results from the firmware of REVISION and from today's, and compare their
     code and data.
 
-    REVISION is a commit of this checkout, for example HEAD~3. If no image differs, --store lets the results of
-    REVISION count as those of today's files, also those of kernels whose sources are not here. It does so only for
-    changed files that were compiled into a compared image. Exit code 3 if an image differs.
+    REVISION is a commit of this checkout, for example HEAD~3. If no image differs, --store keeps the reference results
+    valid although files changed, also for kernels whose sources are not available here. It accepts only changed files
+    that were compiled into a compared image. Exit code 3 if an image differs.
     """
     if store and every > 1:
         raise PlanError("--store needs every image, so it cannot be used together with --every.")
@@ -87,7 +91,7 @@ def confirm_command(revision: str, every: int, kernels: tuple[str, ...], *, stor
             )
         missing = sorted(_kernels_with_reference_results(catalogue.root) - catalogue.buildable_kernels.keys())
         if missing:
-            click.echo(f"not compared, because their sources are not here: {', '.join(missing)}")
+            click.echo(f"not compared, because their sources were not added: {', '.join(missing)}")
         differing, compiled = _differing_images(Catalogue(old_root), catalogue, points)
         for label in differing[:_SHOWN]:
             click.echo(f"differs: {label}")
@@ -95,7 +99,7 @@ def confirm_command(revision: str, every: int, kernels: tuple[str, ...], *, stor
         if differing:
             return EXIT_POINT_FAILED
         if uncompared := sorted(set(changed) - compiled):
-            click.echo(f"in no compared image: {', '.join(uncompared)}")
+            click.echo(f"changed, but part of no compared image: {', '.join(uncompared)}")
         if store:
             folders = tuple(f"{catalogue.find_kernel(name).folder.relative_to(catalogue.root)}/" for name in chosen)
             equal = {name for name in changed if name in compiled or Path(name).name == _READ_ME}

@@ -49,7 +49,7 @@ reference_placements = click.option(
     type=click.IntRange(1, 64),
     default=_PLACEMENTS,
     show_default=True,
-    help="Number of placements of the code, if the placement can change the time.",
+    help="Number of placements of the code in which a point is measured, if the placement can change its time.",
 )
 
 
@@ -62,7 +62,7 @@ def unused_run_folder_path(folder: Path) -> Path:
         path = folder.with_name(f"{folder.name}-{number}")
         if not path.exists():
             return path
-    raise CatalogueError(f"{folder.parent} contains too many runs; delete it.")
+    raise CatalogueError(f"The folder {folder.parent} contains too many runs; delete it.")
 
 
 @click.command("matrix", short_help="Measure the figures that `rtoslab choose` compares.")
@@ -86,11 +86,12 @@ def unused_run_folder_path(folder: Path) -> Path:
 def matrix_command(
     kernels: tuple[str, ...], boards: tuple[str, ...], placements: int, jobs: int, *, dry_run: bool
 ) -> int:
-    """Measure every kernel that is here on every board, and keep the figures in reference/matrix/.
+    """Measure every kernel whose sources are available on every board, and store the figures in reference/matrix/.
 
-    A kernel's file is written as soon as its points are measured. Earlier measurements come from the cache, so the
-    same command again continues where it was interrupted. Figures of other kernels and boards stay as they are. Exit
-    code 3 if a point fails, which is kept with its reason."""
+    A kernel's file is written as soon as its points are measured. If the command was interrupted, give it again: it
+    takes finished measurements from the cache. Figures of other kernels and boards stay as they are. A point that fails
+    is stored with the reason. Exit code 3 if a point fails.
+    """
     catalogue = Catalogue(find_checkout_root())
     known = kernels_to_compare(catalogue)
     chosen = split_names(kernels, known) or tuple(known)

@@ -17,8 +17,8 @@ from rtoslab.verify import verify_run_or_sweep_folder
 def runs_verify_command(runs: tuple[Path, ...], as_json: bool) -> int:
     """Compute stored RUNs again from their raw data, with all proofs, and report differences from the stored results.
 
-    Accepts run directories and folders of `worst-case`. Other commands only check the stored hashes, which show that no
-    file changed since it was stored. Exit code 3 if anything differs.
+    A RUN is a run directory or a folder of `rtoslab worst-case`. Other commands only compare stored files with their
+    hashes, which shows that nobody changed them. Exit code 3 if a result differs.
     """
     catalogue = Catalogue(find_checkout_root())
     checks = [check for path in runs for check in verify_run_or_sweep_folder(catalogue, path)]
@@ -38,7 +38,5 @@ def runs_verify_command(runs: tuple[Path, ...], as_json: bool) -> int:
         touched = sum(remark in check.remarks for check in checks)
         click.echo(f"{remark[:1].upper()}{remark[1:]} ({touched} of {len(checks)})", err=True)
     count = f"{len(checks)} {'point' if len(checks) == 1 else 'points'}"
-    click.echo(
-        f"{count} verified: " + (f"{len(wrong)} differ." if wrong else "all results follow from their raw data.")
-    )
+    click.echo(f"{count} verified: " + (f"{len(wrong)} differ." if wrong else "all results agree with their raw data."))
     return EXIT_POINT_FAILED if wrong else EXIT_OK

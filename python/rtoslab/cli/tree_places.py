@@ -26,7 +26,7 @@ def set_tree_path_variables(places: Iterable[str]) -> None:
             raise CatalogueError(f"There is no tree {ident}; add it with `rtoslab kernel tree add {ident} {path}`.")
         if trees[ident].exports:
             raise CatalogueError(
-                f"{ident} is linked from exports, one for each board, so --tree cannot replace it; add another "
-                f"export with `rtoslab kernel tree add {ident} {path}`."
+                f"The tree {ident} consists of exports, one for each board, so --tree cannot replace its folder; "
+                f"add another export with `rtoslab kernel tree add {ident} {path}`."
             )
         os.environ[kernel_tree_path_environment_variable(ident)] = str(Path(path).expanduser().absolute())

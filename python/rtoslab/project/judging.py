@@ -119,11 +119,7 @@ def judge_project_against_baseline(
     notes: list[str] = []
     for name, now in after.items():
         lost += [f"{name}: {now.cut_reason}"] if now.cut_reason else []
-        notes += (
-            [f"{name}: measured only as it is built, because placements are not possible: {now.problem}"]
-            if now.problem
-            else []
-        )
+        notes += [f"{name}: measured in one placement only, because {now.problem}"] if now.problem else []
         then = before.get(name)
         if then is None:
             lost.append(f"{name}: not in the baseline; `rtoslab gate --store` adds it")

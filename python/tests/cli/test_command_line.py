@@ -157,7 +157,7 @@ def test_old_word_runs_the_new_command_and_names_it(old: str, new: str) -> None:
     before, today = (CliRunner().invoke(app, [*words.split(), "--help"]) for words in (old, new))
     assert before.exit_code == today.exit_code == 0
     assert before.stdout == today.stdout
-    assert before.stderr == f"rtoslab: `{old}` is an old word; the command is now `rtoslab {new} --help`.\n"
+    assert before.stderr == f"rtoslab: The command `{old}` was renamed; use `rtoslab {new} --help`.\n"
     assert today.stderr == ""
     assert old not in app.list_commands(click.Context(app))
 

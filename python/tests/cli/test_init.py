@@ -84,7 +84,7 @@ def test_board_is_guessed_by_where_the_image_starts(
     monkeypatch.chdir(tmp_path)
     done = run_init("new", "project", str(elf))
     same_core = boards_with_core_of_image(content, elf.name, fitting)
-    reason = f": of {len(same_core)} boards that the image fits, it starts there alone"
+    reason = f". The image fits {len(same_core)} boards, but only on this one it starts without a fault"
     assert (
         f"The board is {board}{reason if len(same_core) > 1 else ', the only one with these memories'}" in done.output
     )

@@ -116,12 +116,11 @@ def test_set_ups_of_the_paper_are_tried_unchanged(tmp_path: Path) -> None:
     assert (result.distance_before, result.distance_after) == pytest.approx((2, 1.0526), abs=1e-3)
     single = replace(result, setup=result.setup.model_copy(update={"title": "opt=-Os"}), overall_distance=1.4)
     assert best_setting_change_sentence(2.0, [single], [result]) == (
-        "opt=-Os alone closes most of the distance: 2.000 to 1.400; A: 1.053."
+        "opt=-Os alone reduces the distance most, from 2.000 to 1.400. With A, it is 1.053."
     )
-    assert best_setting_change_sentence(1.0, [single], [result]) == "No single change brings the figures closer."
-    assert (
-        best_setting_change_sentence(1.3, [single], [result]) == "No single change brings the figures closer; A: 1.053."
-    )
+    no_single = "No single change reduces the distance, which is {}."
+    assert best_setting_change_sentence(1.0, [single], [result]) == no_single.format("1.000")
+    assert best_setting_change_sentence(1.3, [single], [result]) == no_single.format("1.300") + " With A, it is 1.053."
 
 
 def test_point_that_failed_is_named(

@@ -115,7 +115,7 @@ def test_command_names_what_differs(tmp_path: Path) -> None:
     out, cache = tmp_path / "run", {"RTOSLAB_CACHE": str(tmp_path / "cache")}
     ask = ("run", "t1", "--kernel", "freertos", "--board", "pico", "--window", "10ms", "--cores", "1", "--out", out)
     assert rtoslab(*ask, **cache).returncode == 0
-    assert "1 point verified: all results follow from their raw data." in rtoslab("runs", "verify", out).stdout
+    assert "1 point verified: all results agree with their raw data." in rtoslab("runs", "verify", out).stdout
     (folder,) = RunDirectory.open_run_directory(out).measurement_point_folders()
     result = json.loads((folder / RESULT).read_text())
     count = result["counters"][0]["count"]
