@@ -83,9 +83,9 @@ def _joint_best_kernels_sentence(
     """Returns the sentence on kernels that lead together."""
     known = all(leader.ratio.is_known for leader in leaders)
     reason = (
-        "their figures differ by less than the placement of the code changes them"
+        "another placement of the code could reverse their order"
         if known
-        else "some figures were measured in one placement of the code, and another placement could reverse their order"
+        else "some figures were measured in only one placement of the code, and another one could reverse their order"
     )
     listed = _first_names_text([names[leader.kernel] for leader in leaders])
     use = _kernel_comparison_purpose_text(comparison)
@@ -179,7 +179,8 @@ def _too_few_measured_values_sentences(comparison: KernelComparison, names: Mapp
     """Returns sentences on kernels with too few figures for a ranking."""
     whole = len(comparison.operations_used_in_ranking)
     return [
-        f"{names[kernel]} is not ranked: it has figures of {count} of {count_with_noun(whole, 'operation')}."
+        f"{names[kernel]} is not ranked, because it has figures of only {count} of "
+        f"{count_with_noun(whole, 'operation')}."
         for kernel, count in comparison.kernels_with_too_few_measurements.items()
         if whole
     ]

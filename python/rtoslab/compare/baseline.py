@@ -107,7 +107,7 @@ def read_regression_baseline_file(path: Path) -> Baseline:
     if not baseline.seal:
         raise PlanError(f"{path} has no seal, so it was written by an earlier version or by hand; {again}.")
     if baseline.seal != baseline.content_digest:
-        raise PlanError(f"{path} was edited outside [rules]; {again}.")
+        raise PlanError(f"{path} was edited outside its table [rules], the only part that may be edited; {again}.")
     return baseline
 
 

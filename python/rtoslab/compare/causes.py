@@ -69,12 +69,13 @@ def find_cycle_difference_reason(before: MeasuredPointValues, after: MeasuredPoi
     if state:
         return CycleDifferenceExplanation(
             DifferenceCause.STATE,
-            f"at the window's opening {_first_three_names_text(state)}, the executed code is the same",
+            f"the board's state differs at the beginning of the window: {_first_three_names_text(state)}; the executed "
+            "code is the same",
         )
     work = _functions_with_other_instruction_count(before.functions, after.functions)
     if work:
         return CycleDifferenceExplanation(
-            DifferenceCause.WORK, f"the same code executed other work: {_first_three_names_text(work)}"
+            DifferenceCause.WORK, f"the same code was executed more or less often: {_first_three_names_text(work)}"
         )
     return _reason_cycles_differ_with_same_code(before, after)
 
@@ -96,7 +97,8 @@ def _reason_cycles_differ_with_same_code(
         )
     if built_from and not is_state_known:
         unknown += (
-            f", but {_names_followed_by_verb_differ(built_from)}, and the state at the window's opening is not recorded"
+            f", but {_names_followed_by_verb_differ(built_from)}, and the board's state at the beginning of the window "
+            "is not recorded"
         )
     return CycleDifferenceExplanation(
         DifferenceCause.UNKNOWN, unknown + _wait_difference_text(before.waits, after.waits)

@@ -20,8 +20,9 @@ from rtoslab.reports import (
 _ONE_PLACEMENT = (
     "Each side was measured in one placement of its code. On boards where code waits for its memory, another "
     "placement gives other times and other stack depths. The placement also changes the padding of the image and "
-    "of heap blocks. The differences are exact for these two images, but the part that is due to the placement is "
-    "not known. So none is called worse or better. With --placements 8, differences larger than the bands are."
+    "of heap blocks. The differences are exact for these two images, but nobody knows which part of them is due to "
+    "the placement. So no figure is called worse or better. With --placements 8, a figure is called worse or better "
+    "if its difference is larger than the bands."
 )
 SHOWN_PARTS = 12
 ATTRIBUTED = 12
@@ -107,7 +108,7 @@ def fastest_and_slowest_sentence(comparison: MeasurementRunComparison) -> str:
     return (
         f"{second} {' and '.join(sentences)}."
         if sentences
-        else f"No difference in time between {first} and {second} is claimed."
+        else f"No difference in time between {first} and {second} is certain."
     )
 
 
@@ -180,7 +181,7 @@ def _differences_section(comparison: MeasurementRunComparison, ident: str, again
     ]
     if not over and not rows:
         return None
-    prose = "Other differences between the two sides. Each may be the reason for any difference of figures."
+    prose = "The two sides also differ in these settings, sources and tools. Each may be the cause of a changed figure."
     columns = ("what", comparison.before.name, comparison.after.name, ">points")
     return ReportSection(
         ident, f"What differs{against}", (prose,), (), [TableData("Manifests", columns, [*over, *rows])]
@@ -261,14 +262,14 @@ def _undecided_differences_section(
     if not noisy:
         return None
     rule = (
-        f"Samples of real boards carry noise. A shift is claimed if the Mann-Whitney test rejects at {ALPHA:.0%} "
-        f"over {all_items_phrase(len(noisy), 'comparison')} together and the interval of the difference of medians "
-        "does not contain zero."
+        "Samples of real boards contain noise. A difference counts if two conditions hold: it is significant in the "
+        f"Mann-Whitney test at a level of {ALPHA:.0%} over {all_items_phrase(len(noisy), 'comparison')} together, and "
+        "the confidence interval of the difference of medians does not contain zero."
     )
     prose = [rule]
     few = sum(min(shift.counts) < FEW_SAMPLES for shift in noisy)
     if few:
-        prose.append(f"Warning: {few} of them rest on fewer than {FEW_SAMPLES} samples a side.")
+        prose.append(f"Warning: {few} of these comparisons have fewer than {FEW_SAMPLES} samples on one side.")
     columns = ("point", "figure", ">before", ">after", ">change [interval]", ">%", "verdict")
     rows = [_table_row_of_measured_value_change(one) for one in open_ones]
     tables = [TableData("No significant difference", columns, rows)] if rows else []
@@ -288,15 +289,15 @@ def _code_placement_differences_section(
     if not placed and not moved:
         return None
     rule = (
-        "Figures in several placements are medians. A difference is claimed if the bands of the two sides, from "
-        "least to most, do not overlap. A side in one placement is treated as having a band of the other side's "
-        "width. The interval contains every difference between a placement of one side and a placement of the "
-        "other."
+        "A figure that was measured in several placements is shown as their median. Its band reaches from the smallest "
+        "to the largest value. A difference counts only if the bands of the two sides do not overlap. If one side was "
+        "measured in one placement, its band is assumed to be as wide as that of the other side. The interval contains "
+        "every difference between a placement of one side and a placement of the other."
     )
     elsewhere = (
-        "Points in one placement each: every executed function has the same code, some of it at another address. "
-        "All settings are the same, and so is the state at the beginning of the window or everything that "
-        "determines it. So only the placement differs."
+        "Points that were measured in one placement: on both sides, every executed function has the same code, and "
+        "some of it is at another address. The settings are the same. The state of the board at the beginning of the "
+        "window is also the same, or everything that determines this state is. So only the placement differs."
     )
     rows = [
         _table_row_of_measured_value_change(item)
@@ -318,8 +319,9 @@ def _function_cycles_section(comparison: MeasurementRunComparison, ident: str, a
     if not tables:
         return None
     prose = (
-        "Cycles of each function in the window, divided by the number of counts, including the waits for buses "
-        "and flash. The parts add up to the whole difference. For a point in several placements they are means."
+        "Cycles of each function in the window, divided by the number of counts. They include the waits for buses and "
+        "flash. The differences of all functions add up to the difference of the point. For a point in several "
+        "placements, each value is the mean over them."
     )
     return ReportSection(ident, f"Where the cycles went{against}", (prose,), (), tables[:ATTRIBUTED])
 
@@ -350,7 +352,7 @@ def _differing_functions_table(pair: MeasuredPointPair) -> TableData | None:
         ]
         for part in parts[:SHOWN_PARTS]
     ]
-    notes = ["Moved: the same code, in another place."] * any(part.code == "moved" for part in parts[:SHOWN_PARTS])
+    notes = ["Moved: the same code at another address."] * any(part.code == "moved" for part in parts[:SHOWN_PARTS])
     notes += [f"{len(parts) - SHOWN_PARTS} smaller parts are left out."] * (len(parts) > SHOWN_PARTS)
     columns = ("function", ">before", ">after", f">change per {per}", ">change per call", "code")
     return TableData(f"{pair.label}: cycles per {per}", columns, rows, " ".join(notes))

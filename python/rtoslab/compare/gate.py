@@ -96,8 +96,8 @@ def measurement_plan_for_baseline(catalogue: Catalogue, baseline: Baseline) -> M
         ]
         if not fitting:
             raise PlanError(
-                f"The baseline's point {point.benchmark} {point.kernel} {point.board} {point.config or ''} does not "
-                "exist in this checkout; correct the baseline's [[point]], or write it again."
+                f"The baseline has the point {point.benchmark} {point.kernel} {point.board} {point.config or ''}, "
+                "which does not exist in this checkout; correct its [[point]], or write the baseline again."
             )
         points += fitting
     return MeasurementPlan(tuple(points), None)

@@ -185,13 +185,13 @@ def _sentences_on_unchanged_values(lines: int, moved: int, single: int, placed: 
     parts = [f"{lines - moved - single - placed} of {count_with_noun(lines, 'figure')} never changed."]
     if placed:
         parts.append(
-            f"{count_with_noun(placed, 'figure')} differed only within placement: the bands of the runs overlap, "
-            "or the same code is at other addresses."
+            f"{count_with_noun(placed, 'figure')} differed by no more than the placement of the code can explain: "
+            "the bands of the runs overlap, or the same code is at other addresses."
         )
     if single:
         parts.append(
-            f"{count_with_noun(single, 'figure')} differed in one placement each, between different code. It is not "
-            "known whether the code or its placement is the cause; runs with --placements 8 show it."
+            f"{count_with_noun(single, 'figure')} differed between runs in one placement each, whose code differs. "
+            "The cause may be the code or its placement; runs with --placements 8 show which."
         )
     return parts
 
@@ -282,7 +282,7 @@ def _history_chart(unit: str, lines: Sequence[FigureHistory]) -> ChartData:
     return ChartData(
         "lines",
         rows,
-        f"Change of figures in {unit} from the first run that has them; of several placements the median and the band.",
+        f"Change of figures in {unit} since the first run that has them. Several placements: the median and the band.",
         "run",
         f"change of {unit}, %",
     )
@@ -310,5 +310,5 @@ def _run_history_report_summary(
     step = f"most of all {first.point}, {first.metric}: {last.change:+,.2f} {first.unit} at {names[last.run]}."
     if not moved:
         differing = count_with_noun(len(single), "figure")
-        return f"No clear change {span_text}; {differing} differed in one placement, {step}"
+        return f"No certain change {span_text}; {differing} differed in one placement, {step}"
     return f"{count_with_noun(len(moved), 'figure')} changed {span_text}; {step}"

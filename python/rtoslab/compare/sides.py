@@ -67,7 +67,7 @@ def read_runs_for_comparison(paths: Sequence[Path]) -> ComparedMeasurementSet:
     sent: dict[str, Path] = {}
     """Digest of a real board's serial bytes -> the run directory that has them."""
     if len({path.resolve() for path in paths}) < len(paths):
-        raise StoreError(f"{', '.join(map(str, paths))}: a run directory is given twice; name each repeat once.")
+        raise StoreError(f"{', '.join(map(str, paths))}: a run directory is given twice; give each directory once.")
     for path in paths:
         points = RunDirectory.open_run_directory(path).read_measured_points()
         if not points:
@@ -78,7 +78,9 @@ def read_runs_for_comparison(paths: Sequence[Path]) -> ComparedMeasurementSet:
             if not fresh.is_exact and uart.is_file():
                 earlier = sent.setdefault(sha256_of_file(uart), path)
                 if earlier != path:
-                    raise StoreError(f"{path} is a copy of {earlier}; measure again for another repeat.")
+                    raise StoreError(
+                        f"{path} is a copy of {earlier}, not a repeated measurement; measure again, or leave it out."
+                    )
             key = fresh.point.model_dump_json()
             figures_[key] = _merge_repeated_measurements(figures_[key], fresh) if key in figures_ else fresh
     return ComparedMeasurementSet(",".join(path.name for path in paths), tuple(figures_.values()))

@@ -319,7 +319,10 @@ def make_latency_table(measured: Sequence[MeasuredPoint], places: CodePlacementL
     for gone, name in zip(absent, together[len(compared) :], strict=True):
         where = [append_deviation_mark_to_kernel_names(name, kernels)] if any(together) else []
         table.add_row(gone.title, *where, *("n/a" for _ in used), *("-" for _ in spread))
-    table.caption = f"{', '.join(used)}: medians. All other columns: by the probe, else the counter. us: the median."
+    table.caption = (
+        f"{', '.join(used)}: the median by this instrument. All other columns: the samples of the probe, or of the "
+        "counter if there is no probe. us: their median."
+    )
     table.caption_justify = "left"
     return table
 

@@ -236,8 +236,8 @@ def test_history_reports_no_clear_change_of_different_code_in_one_placement(tmp_
     (table,) = document.sections[0].tables
     assert table.title == "In one placement each"
     assert table.rows[0][-1].endswith("at rev2 (one placement)")
-    assert "No clear change over 3 runs; 1 figure differed in one placement, most of all" in (document.summary)
-    assert "whether the code or its placement is the cause" in report_formats()["md"](document)
+    assert "No certain change over 3 runs; 1 figure differed in one placement, most of all" in (document.summary)
+    assert "The cause may be the code or its placement" in report_formats()["md"](document)
 
 
 def test_history_shows_when_a_figure_changed(tmp_path: Path) -> None:

@@ -143,8 +143,8 @@ def test_kernels_within_their_bands_cannot_be_told_apart() -> None:
         comparison_of(figures, KernelChoiceCriteria("general", {"switch": 1})), NAMES
     )
     assert lead == (
-        "In general on the BOARD, Alpha and Beta are equally good: their figures differ by less than the placement "
-        "of the code changes them."
+        "In general on the BOARD, Alpha and Beta are equally good: another placement of the code could reverse their "
+        "order."
     )
     assert against == "Alpha is not clearly worse than another kernel in any operation."
 
@@ -200,7 +200,10 @@ def test_kernel_with_few_figures_is_not_ranked() -> None:
     """It would lead by the one operation in which it is quick."""
     result = comparison_of({**CLEAR, "c": {"switch": (1.0,)}})
     assert [score.kernel for score in result.kernel_scores] == ["a", "b"]
-    assert kernel_ranking_sentences(result, NAMES)[-1] == "Gamma is not ranked: it has figures of 1 of 3 operations."
+    assert (
+        kernel_ranking_sentences(result, NAMES)[-1]
+        == "Gamma is not ranked, because it has figures of only 1 of 3 operations."
+    )
 
 
 def test_single_kernel_gets_an_answer() -> None:

@@ -201,7 +201,9 @@ def test_too_few_samples_give_no_verdict() -> None:
         ComparedMeasurementSet("a", [noisy([1, 2, 3])]), ComparedMeasurementSet("b", [noisy([101, 102, 103])])
     )
     assert [change.verdict for change in result.changes] == [ChangeVerdict.TOO_FEW]
-    assert "Warning: 1 of them rest on fewer than 20 samples" in report_formats()["md"](comparison_document([result]))
+    assert "Warning: 1 of these comparisons have fewer than 20 samples" in report_formats()["md"](
+        comparison_document([result])
+    )
 
 
 def test_no_sample_is_discarded() -> None:

@@ -178,8 +178,8 @@ def test_causes_of_losses_are_ranges_over_losing_tests() -> None:
     section = fastest_kernels_section(speed_figures(shown, CodePlacementLookup(), (), NAMES), CodePlacementLookup())
     assert section is not None
     (text,) = section.prose
-    assert "Of the cycles that a count costs more where it loses, waiting for spinlocks takes 16 to 32 %" in text
-    assert "(each the range over these two tests)" in text
+    assert "a count takes additional cycles. Of these, waiting for spinlocks takes 16 to 32 %" in text
+    assert "(each a range over the two tests that lose throughput)" in text
 
 
 def test_single_kernel_on_one_core_is_described_by_its_figures() -> None:

@@ -21,8 +21,8 @@ _MOST_VARIANTS: Final = 4
 """Of a benchmark with more variants of its own parameters only the one without a parameter is shown."""
 
 _PLACEMENT: Final = (
-    "How fast a board executes code may depend on where the code is in memory: another placement may change "
-    "ratios that were measured in one placement, and may reverse small ones (--placements 8 measures how much)."
+    "How fast a board executes code may depend on where the code is in memory. So another placement may change ratios "
+    "that were measured in one placement, and may reverse small ones. --placements 8 measures how much."
 )
 
 

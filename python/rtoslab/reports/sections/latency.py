@@ -34,15 +34,15 @@ _MOST_PANELS: Final = 6
 """With more conditions a histogram for each would be longer than a screen."""
 NOT_APPLICABLE, NONE = "n/a", "-"
 _PROSE = (
-    "Each sample is one interval in cycles of the core's clock, raw and in order in the run directory "
-    "(samples.parquet). The instrument's own cost, the median of an empty interval in the same image, is "
-    "subtracted here. Jitter is the longest sample minus the shortest. Samples are counted from 0."
+    "Each sample is the length of one interval, in cycles of the core's clock. The run directory contains the raw "
+    "samples in their order (samples.parquet). Here, the instrument's own cost is subtracted from them: the median of "
+    "an empty interval in the same image. Jitter is the longest sample minus the shortest. Samples are counted from 0."
 )
 _AGREEMENT = (
-    "The image reads the counter, or changes the pin, at both ends of an interval. The probe observes from "
-    "outside and costs nothing. Left over: the rest of the instrument's cost after the empty interval is "
-    "subtracted, relative to the marks in the same image. Probe effect: how much longer the operation takes "
-    "between its marks because of the instrument (registers and code move)."
+    "The image reads the counter, or changes the pin, at both ends of an interval. The probe observes from outside "
+    "and costs nothing. Left over: how much longer an interval is by the instrument than by the probe in the same "
+    "image, although the empty interval is subtracted. Probe effect: how much longer the operation itself takes in "
+    "an image with the instrument, which changes the use of registers and the addresses of code."
 )
 
 

@@ -21,15 +21,15 @@ from rtoslab.results import MeasuredPoint
 LONGEST_BAR = 8
 """A bar of more multiples of the lone core's cycles would hide the others. Only the table has it."""
 _PROSE = (
-    "Cycles of a count with several cores, minus its cycles on one core alone, by cause. Kernel: additional "
-    "instructions, mostly for taking and giving locks. Spinlock wait: from the first failed read of a lock to the "
-    "successful one. The parts add up to the loss, and none is estimated."
+    "The loss is the cycles of a count with several cores, minus its cycles on one core alone. The table shows its "
+    "causes. Kernel: additional instructions, mostly for taking and giving locks. Spinlock wait: from the first failed "
+    "read of a lock to the successful one. All parts are counted, not estimated. They add up to the loss."
 )
 _CRITICAL_NOTE = (
-    "In critical sections: while the kernel's nesting counter says so, without the wait for its locks. Busiest "
-    "lock: the hardware spinlock that the cores hold longest, as a share of the window. Near 100 % it limits the "
-    "throughput, so that more cores do not help. Found taken: acquisitions that had to wait. A dash: not counted, "
-    "because rtoslab does not know where this kernel stores its nesting counter."
+    "In critical sections: cycles in which the kernel's nesting counter shows a critical section, without the wait for "
+    "its locks. Busiest lock: the hardware spinlock that the cores hold longest, as a share of the window. Near 100 %, "
+    "it limits the throughput, and more cores do not help. Found taken: acquisitions that had to wait. A dash: not "
+    "counted, because rtoslab does not know where this kernel stores its nesting counter."
 )
 
 

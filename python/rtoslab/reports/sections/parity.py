@@ -27,8 +27,8 @@ def measurement_fairness_report_section(findings: Sequence[UnfairDifference], *,
         for finding in findings
     ]
     prose = (
-        "Some compared points were measured under different conditions. If such a difference is not what you want "
-        "to compare, it may be the reason for a difference of figures."
+        "Some compared points were measured under different conditions. Unless you want to compare these "
+        "conditions, figures may differ only because of them."
     )
     columns = ("what differs", "who has what", "board", ">benchmarks", "why it matters", "its cost")
     return ReportSection("parity", "Is the comparison fair?", (prose,), (), [TableData("Unequal", columns, rows)])

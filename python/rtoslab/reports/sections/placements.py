@@ -34,10 +34,10 @@ def code_placement_report_section(points: Sequence[MeasuredPointInCodePlacements
             )
     prose = (
         "The same object files were linked at several addresses and in several orders. The band of a figure "
-        "reaches from its best to its worst placement. A difference within the band says nothing about the code. "
+        "reaches from its best to its worst placement. A difference within the band may come from the placement alone. "
         "Figures of such points are medians, with their bands in brackets. A figure without brackets is the same "
-        "in all placements. Values that belong together, such as the parts of all cycles, come from the placement "
-        "with the median."
+        "in all placements. Values that belong together, such as the parts of a sum of cycles, are those of the "
+        "placement with the median."
     )
     single = [placed_point.middle.point for placed_point in points if len(placed_point.placements) == 1]
     names = distinct_point_names([*single, *(placed_point.middle.point for placed_point in several)])

@@ -20,10 +20,10 @@ from rtoslab.reports.table import (
 from rtoslab.results import MeasuredPoint
 
 _PROSE = (
-    "The same calls, measured in four ways. Iterations: the cycles of the window divided by its counts, minus the "
-    "empty loop. This includes the checks of results and the kernel's ticks. Counter and pin: medians minus the "
-    "empty interval of their image. Probe: from outside, at no cost. The difference between them is the probe "
-    "effect."
+    "The duration of the same calls, measured in four ways. Iterations: the cycles of the window divided by its "
+    "counts, minus the empty loop. This includes the checks of results and the kernel's ticks. Counter and pin: the "
+    "median minus the median of an empty interval in the same image. Probe: the virtual board measures from outside, "
+    "at no cost. The difference between another way and the probe is the probe effect."
 )
 
 

@@ -12,9 +12,9 @@ from rtoslab.store import StoredMeasurementPoint
 
 _PROSE = (
     "Kernels marked as reference were not measured in this run. Their results come with rtoslab and were measured "
-    "earlier on its virtual board. Those without a band were measured in one placement. If you add the sources of "
-    "such a kernel (rtoslab kernel tree add), it is measured instead. Files that have changed since do not always "
-    "change a figure. `rtoslab kernel reference list` names each of them."
+    "earlier on its virtual board. Results without a band were measured in one placement of the code. If you add the "
+    "sources of such a kernel (`rtoslab kernel tree add`), rtoslab measures it. A file that has changed since then "
+    "does not always change a figure. `rtoslab kernel reference list` names changed files."
 )
 
 

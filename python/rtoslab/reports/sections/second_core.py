@@ -149,8 +149,10 @@ def _throughput_loss_causes_sentence(
             parts.append(f"{words} {'takes' if not parts else ''} {_percent_range_text(shares)}".replace("  ", " "))
     if not parts:
         return ""
-    over = f" (each the range over these {spell_number(len(lost))} tests)" if len(lost) > 1 else ""
-    return f"Of the cycles that a count costs more where it loses, {join_items_for_sentence(parts)}{over}."
+    over = f" (each a range over the {spell_number(len(lost))} tests that lose throughput)" if len(lost) > 1 else ""
+    return (
+        f"Where throughput is lost, a count takes additional cycles. Of these, {join_items_for_sentence(parts)}{over}."
+    )
 
 
 def _extra_cycles_per_loop_pass(loss: MulticorePerformanceLoss) -> float:
@@ -177,8 +179,8 @@ def limiting_lock_sentences(figures: Sequence[KernelSpeed]) -> list[str]:
     return [
         f"{kernel}{f' on the {board}' if several else ''} holds its {lock} for "
         f"{100 * min(part for _, part in parts):.0f} % of the window{' or more' if len(parts) > 1 else ''} at "
-        f"{_join_distinct_test_names([test for test, _ in parts])}: there the cores take turns, whatever "
-        f"objects they use."
+        f"{_join_distinct_test_names([test for test, _ in parts])}. So the cores take turns there, even if they use "
+        "different objects."
         for (kernel, board, lock), parts in held.items()
     ]
 

@@ -26,10 +26,10 @@ _PROSE = (
     "the image, at the kernel's functions."
 )
 _NOTE = (
-    "Runs of a level differ only in the seed of the random numbers. Accesses: of the stress task, per second. "
-    "Busy: the share of the stress core's cycles for these accesses, including waits. Failed attempts: per "
-    "second, with the number of calls in brackets. Busiest lock: the share of the window in which a core held it. "
-    "A dash: not counted, because rtoslab does not know this kernel's functions that wait."
+    "Runs with the same percentage differ only in the seed of the random numbers. Accesses: of the stress task, per "
+    "second. Busy: the share of the stress core's cycles for these accesses, including waits. Failed attempts: per "
+    "second, with the number of calls in brackets. Busiest lock: the share of the window in which a core held it. A "
+    "dash: not counted, because rtoslab does not know in which functions this kernel waits."
 )
 
 
@@ -124,19 +124,19 @@ def _stress_effect_sentences(steps_: Sequence[StressLevelRunGroup]) -> str:
         runs = f"{len(starving)} of {count_with_noun(len(stressed), 'run')}"
         where = all_items_phrase(len(stressed), "run") if len(starving) == len(stressed) else runs
         sentences.append(
-            f"In {where} with stress, one core's calls starve. At {run.percent} %, for instance, {tries} in "
-            f"{calls}, {run.failed_attempts[core] / pairs:.2f} for each pair of the target: "
+            f"In {where} with stress, one core's calls starve. At {run.percent} %, for instance, {tries} in {calls}. "
+            f"These are {run.failed_attempts[core] / pairs:.2f} attempts for each take and give of the target. "
             + (
                 (
                     f"{run.busiest_lock.contended_part:.0%} of all attempts to take the {run.busiest_lock.name} find "
-                    "it taken, so "
+                    "it taken. "
                 )
                 if run.busiest_lock
                 else ""
             )
-            + "the cores alternate in a fixed rhythm, and every attempt falls between the other core's take and "
-            "give. So the frequency of the stress task hardly matters. The target loses the time of the failing "
-            "attempts, which hold the same lock."
+            + "So the cores alternate in a fixed rhythm, and every attempt falls between the other core's take and "
+            "give. The frequency of the stress task hardly matters. The target loses the time of the failed attempts, "
+            "because they hold the same lock."
         )
     return " ".join(sentences)
 

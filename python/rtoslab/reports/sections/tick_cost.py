@@ -15,13 +15,14 @@ from rtoslab.reports.table import ReportSection, TableData
 from rtoslab.results import MeasuredPoint
 
 _TICK = (
-    "The cycles of the tick's handler, from its first cycle to its return, as a base plus an amount for each task "
-    "that it releases: a straight line fitted to all samples. Left over: measured minus predicted cycles. The "
-    "entry of the exception is before the handler and is a separate series."
+    "A model of the cycles that the tick's handler takes from its first cycle to its return. The cycles are a base "
+    "plus an amount for each task that the tick releases: a straight line, fitted to all samples. Left over: "
+    "measured cycles minus those of the model. The entry of the exception comes before the handler and is a separate "
+    "series."
 )
 _SEARCH = (
-    "The function that chooses the next task, by the number of priorities that its search goes down. Upwards no "
-    "search is needed, because a task that becomes ready raises the start of the search."
+    "The cycles of the function that chooses the next task, by the number of priorities that its search goes down. It "
+    "never searches upwards, because a task that becomes ready raises the priority at which the search starts."
 )
 
 

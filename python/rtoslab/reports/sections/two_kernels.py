@@ -15,14 +15,13 @@ from rtoslab.reports.table import ChartData, ReportSection, TableData, cycle_cou
 from rtoslab.results import MeasuredPoint
 
 _PROSE = (
-    "Each core runs a kernel of its own, in an image of its own with memory of its own, and both run the same test at "
-    "the same time. No lock is shared; what is left in common are the buses, the flash with its cache, and the "
-    "peripherals."
+    "Each core runs a separate kernel, in a separate image with separate memory. Both run the same test at the same "
+    "time. They share no lock. They share only the buses, the flash with its cache, and the peripherals."
 )
 _NOTE = (
-    "Kept: the core's rate over that of the same kernel with the board to itself on one core. In all: what both cores "
-    "keep together; 200 % would be perfect. Against two cores: the counts of both over those of one kernel on both "
-    "cores, with a lock for all of it."
+    "Kept: the core's rate, relative to the rate of the same kernel alone on the board on one core. In all: the sum "
+    "over both cores; 200 % would be perfect. Against two cores: the counts of both kernels, relative to those of "
+    "one kernel that runs on both cores and protects all its data by a lock."
 )
 _CYCLES_NOTE = (
     "Cycles of a core for one count of that core. Bus: waiting for a bank of the SRAM or another slave that the other "
@@ -72,11 +71,9 @@ def _lock_cost_sentence(pairs: Sequence[KernelPair]) -> str:
     ratios = [pair.gain_over_shared_kernel for pair in compared if pair.gain_over_shared_kernel is not None]
     kernels = join_items_for_sentence(sorted({pair.cores[0].point.kernel for pair in compared}))
     return (
-        f"With {kernels} on each core, in two images, two cores do {_value_range_text(gains)} times the work of "
-        f"one; with one {kernels} on both cores {_value_range_text(shared)} times. So two kernels do "
-        f"{_value_range_text(ratios)} times as much "
-        "as one with "
-        "a lock for both cores."
+        f"Two cores do {_value_range_text(gains)} times the work of one core if each runs a separate {kernels}, and "
+        f"{_value_range_text(shared)} times if one {kernels} runs on both. So two kernels do "
+        f"{_value_range_text(ratios)} times the work of one kernel with a lock for both cores."
     )
 
 
