@@ -47,15 +47,15 @@ _REDRAWN = frozenset({"scaling", "stress"})
 """Sections of the plain report whose charts a paper's own parts draw. Their tables stand."""
 
 _CLAIMS_PROSE = (
-    "Each statement is computed from our figures in every case that it covers, with the threshold next to it. "
-    "Different: our figures contradict it. Partly: it holds in some of its cases. Tie: the figures differ by less "
-    "than the resolution of the paper's instrument, or the placement of the code decides. Not computed: the "
-    "reason is next to it. Numbers are of placement 0, the linker's own order of the code, unless another one is "
-    "named. Charts show medians."
+    "Each statement of the paper is judged by our figures in every case that it covers. The threshold is next to the "
+    "result. Different: our figures contradict the statement. Partly: the statement holds only in some of its cases. "
+    "Tie: the figures differ by less than the resolution of the paper's instrument, or the result depends on the "
+    "placement of the code. Not computed: the reason is next to it. Numbers are those of placement 0, the linker's own "
+    "order of the code, unless another placement is named. Charts show medians."
 )
 _BUILDS_PROSE = (
-    "In builds: in how many builds of the kernels the statement holds, with other versions, optimisation levels, "
-    "assertions, switches and placements of the code (`rtoslab stability` shows each)."
+    "In builds: the number of builds of the kernels in which the statement holds. The builds differ in versions, "
+    "optimisation levels, assertions, switches and placements of the code (`rtoslab stability` shows each build)."
 )
 
 
@@ -184,7 +184,8 @@ def _measurement_conditions_report_section(reproduction: PaperReproduction) -> R
     notes = [*_version_notes(reproduction), *(note for suite in paper.suites for note in suite.notes)]
     if reproduction.missing_benchmarks:
         notes.append(
-            f"Not yet measured, for this checkout has no such benchmark: {', '.join(reproduction.missing_benchmarks)}."
+            "Not measured, because this checkout does not have these benchmarks: "
+            f"{', '.join(reproduction.missing_benchmarks)}."
         )
     return ReportSection("conditions", "Different conditions", tuple(notes), (), tables)
 
@@ -257,7 +258,7 @@ def _redraw_chart_with_table(
     )
     if drawn is None:
         return None, f"{figure.title}: not yet measured."
-    return drawn, f"{figure.title}: with the current version, because it was not measured with the authors' version."
+    return drawn, f"{figure.title}: shows the kernel's current version, because the authors' version was not measured."
 
 
 def _redraw_time_series_chart(
@@ -282,7 +283,7 @@ def _redraw_time_series_chart(
         f"{source.kernel} {source.version}" for source in map(reproduction.sources.get, used) if source
     )
     return traced, (
-        f"{figure.title}: of {' and '.join(versions)}, because reference results do not contain the "
+        f"{figure.title}: shows {' and '.join(versions)}, because reference results do not contain the "
         "times of their samples."
     )
 
@@ -357,5 +358,5 @@ def _deviation_from_published_values_sentence(reproduction: PaperReproduction) -
     senseless = sum(
         bool(compared_row.no_ratio) and compared_row.our_value is not None for compared_row in compared.values()
     )
-    text += f"; {count_with_noun(senseless, 'further ratio', 'says', 'say')} nothing" if senseless else ""
-    return [text + (f"; {waiting} wait for a kernel of your own." if waiting else ".")]
+    text += f"; {count_with_noun(senseless, 'further ratio', 'is', 'are')} not meaningful" if senseless else ""
+    return [text + (f"; {waiting} need a kernel whose sources you add." if waiting else ".")]

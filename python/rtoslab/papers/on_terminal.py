@@ -113,7 +113,7 @@ def _print_paper_setups(reproduction: PaperReproduction, console: Console) -> No
         for above, change in verdict_changes_caused_by_setup(reproduction, setup):
             seen = textwrap.shorten(change.text_of_compared_claim_numbers, _SEEN_CHARS, placeholder=" …")
             console.print(
-                f"  {change.claim_outcome_with_count_text}, above {above.claim_outcome_with_count_text}: "
+                f"  {change.claim_outcome_with_count_text} instead of {above.claim_outcome_with_count_text}: "
                 f"{above.claim.says} "
                 f"({seen})"
             )
@@ -125,11 +125,12 @@ def _configuration_effect_sentence(reproduction: PaperReproduction, setup: Paper
     """Returns a sentence on how a set-up changes the paper's statements and figures."""
     text = f"Set-up {setup.setup.id} ({setup.setup.title}): "
     text += (
-        f"{count_with_noun(len(verdict_changes_caused_by_setup(reproduction, setup)), 'statement')} judged otherwise"
+        f"{count_with_noun(len(verdict_changes_caused_by_setup(reproduction, setup)), 'statement')} with another result"
     )
     far = setup_deviation_factors_from_paper(reproduction, setup)
     if far is None:
         return f"{text}."
     before, after = far
     figures = count_with_noun(count_values_with_ratio_to_paper(setup.paper_values_changed_by_configuration()), "figure")
-    return f"{text}; {figures}, a factor of {after:.2f} from the paper's, above {before:.2f} (geometric mean)."
+    factor = f"a factor of {after:.2f} instead of {before:.2f} (geometric mean)"
+    return f"{text}; {figures} changed, which now differ from the paper's by {factor}."

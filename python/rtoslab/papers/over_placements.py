@@ -20,7 +20,7 @@ from rtoslab.catalogue import PaperFolder
 _ONE_PLACEMENT_NOTE = (
     "Each figure was measured in one placement of the code. If two kernels are close, or two cores share a cache, "
     "another placement may reverse their order. With --placements 8, each figure is a median, and a statement "
-    "that does not have the same result in all placements is a tie."
+    "is a tie if its result differs between placements."
 )
 
 

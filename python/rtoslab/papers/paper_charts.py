@@ -282,7 +282,8 @@ def _sample_counts_note(marks: Sequence[_RedrawnChartValue]) -> list[str]:
     where = f"{places[0]}" if len(places) == 1 else f"{places[0]} to {places[-1]}"
     if places == [1]:
         return [f"n = {of} for each value, in one placement of the code."]
-    return [f"n = {of} for each value; medians over {where} placements of the code, with the least and the most."]
+    medians = f"medians over {where} placements of the code, with the smallest and the largest"
+    return [f"n = {of} for each value; values are {medians}."]
 
 
 def kernel_version_notes_of_values(reproduction: PaperReproduction, values: Sequence[MeasuredValue]) -> list[str]:

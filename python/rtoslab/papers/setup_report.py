@@ -13,12 +13,13 @@ from rtoslab.papers.tables import NONE, ratio_to_paper_value_text, text_of_repro
 from rtoslab.reports import ReportSection, TableData, measured_value_with_range_text
 
 _PROSE = (
-    "The paper does not say how everything was built. Each set-up is another way in which its authors may have "
-    "built it, or today's versions of its kernels; everything that it does not name is as in the sections above. "
-    "Distance: the larger of the paper's figure and ours, divided by the smaller, as the geometric mean of all "
-    "figures (medians over placements). A dash means that the paper prints no figure, or, in a table of figures, "
-    "that the set-up does not change it. If a statement above is a tie because of the placement of the code, its "
-    "result in a set-up that was measured in one placement may also be due to the placement."
+    "The paper does not describe its builds completely. A set-up is another way in which its authors may have built "
+    "the kernels, or it consists of today's versions of the kernels. All settings that a set-up does not name are as "
+    "in the sections above. The distance compares our figures with the paper's: the larger value divided by the "
+    "smaller one, as the geometric mean over all figures (medians over placements). A dash means that the paper "
+    "prints no figure. In a table of figures, it can also mean that the set-up does not change the figure. If a "
+    "statement above is a tie because of the placement of the code, its result in a set-up that was measured in one "
+    "placement may also come from the placement."
 )
 
 
@@ -142,7 +143,7 @@ def _setup_overview_rows(reproduction: PaperReproduction) -> list[list[str]]:
             or NONE
         )
         overview = (
-            f"{len(verdict_changes_caused_by_setup(reproduction, setup))} of {len(setup.verdicts)} judged otherwise"
+            f"{len(verdict_changes_caused_by_setup(reproduction, setup))} of {len(setup.verdicts)} with another result"
         )
         rows.append(
             [

@@ -12,16 +12,16 @@ from rtoslab.stability.judged import JudgedPaper, JudgedStatement, claim_reversa
 from rtoslab.stability.shares import PLACEMENT, StatementStability, VerdictCounts, VerdictReversal
 
 _HOW = (
-    "A build is one image of each kernel: one combination of version, optimisation and assertions, or one switch "
-    "of a kernel alone, in one placement of the code. A statement holds in a build if it holds in all of its "
-    "cases there. Kernels are compared in builds of the same flags. Placements of one build are independent "
-    "random samples, so their share has a 95 % interval (Wilson). The flags are chosen and not random, so the "
-    "share over all builds is only a count."
+    "A build has one image of each kernel, in one placement of the code. Builds differ in the combination of "
+    "version, optimisation and assertions, or in one switch of one kernel. A statement holds in a build if all of "
+    "its cases hold there. Kernels are compared only in builds with the same flags. The placements of one build are "
+    "independent random samples, so the share of placements has a 95 % interval (Wilson). The flags are chosen and "
+    "not random, so the share of all builds is only a count."
 )
 _COMPARED = (
-    "Each change is compared with the suites' own level of the same factor, with everything else equal. A change "
-    "of flags also moves the code, so its row includes the effect of the placement. The row `placement` shows "
-    "this effect alone."
+    "Each row compares pairs of builds that differ only in this change: one build has the setting of the paper's "
+    "suites. A change of flags also moves the code, so its row includes the effect of the placement. The row "
+    "`placement` shows this effect alone."
 )
 _CHARTED_STATEMENTS: Final = 6
 """So many of the least stable statements have a chart."""
@@ -63,7 +63,7 @@ def paper_claim_stability_summary(judged: JudgedPaper) -> str:
         f"{count_with_noun(len(judged.builds), 'build')} of each kernel in up to {judged.stored.placements} "
         "placements. "
         f"{count_with_noun(len(wholes), 'statement')}: {always} true in every build, {never} in none, {turning} in "
-        f"some. The placement of the code alone changes the result of {by_placement}."
+        f"some. The placement of the code alone changes the result of {count_with_noun(by_placement, 'statement')}."
     )
     changes = {
         change: count
@@ -72,7 +72,7 @@ def paper_claim_stability_summary(judged: JudgedPaper) -> str:
     }
     if changes:
         change, count = next(iter(changes.items()))
-        text += f" Of the other changes, {change} affects the most: {count}."
+        text += f" Of the other changes, {change} affects the most statements: {count}."
     return text
 
 
@@ -101,8 +101,9 @@ def _paper_statements_report_section(judged: JudgedPaper) -> ReportSection:
         "fewest changes that reverse it",
     )  # fmt: skip
     note = (
-        "Suites' build: over its placements. Changed: the verdict differs between two builds that differ only in "
-        "this. A tie does not count as held."
+        "Suites' build: the build of the paper's suites, in all its placements. Changed most often by: the change "
+        "that most often reverses the result, with the number of pairs of builds that differ only in it. A tie does "
+        "not count as held."
     )
     return ReportSection("statements", "Statements", (_HOW,), (), (TableData("Share of builds", columns, rows, note),))
 
@@ -268,7 +269,7 @@ def _builds_list_section(judged: JudgedPaper) -> ReportSection:
             or "the suites' own"
         )
         missing = sum(bool(member.reason) for member in members)
-        same = "" if build in judged.builds else " (no image differs from an earlier build's: not counted)"
+        same = "" if build in judged.builds else " (not counted: its images are those of an earlier build)"
         rows.append([changes + same, ", ".join(kernels), str(len(members) - missing), str(missing)])
     columns = ("build", "kernels", ">points", ">points refused")
     table = TableData("Builds", columns, rows)

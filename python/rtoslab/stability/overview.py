@@ -23,16 +23,16 @@ from rtoslab.stability.place_effects import (
 from rtoslab.stability.shares import PLACEMENT
 
 _SPREAD: Final = (
-    "Each figure is one operation of one kernel, as a median or as cycles a count, in several placements of the "
-    "same code. Its spread is how much longer the slowest placement takes than the fastest. Figures that do not "
-    "depend on the placement, as on a board without wait states, were measured in one placement and are not "
-    "counted."
+    "A figure is the time of one operation of one kernel: a median, or cycles per count. It was measured in several "
+    "placements of the same code. Its spread is how much longer the slowest placement takes than the fastest. Figures "
+    "that do not depend on the placement, for instance on a board without wait states, were measured in one placement "
+    "and are not counted."
 )
 _PAIRS: Final = (
     "A pair is two kernels at the same operation of the same paper, board and configuration. Its order is "
     "reversed if one kernel is faster in some placements and the other one in others. A pair is close if the "
-    "medians differ by less than 10 %. The last column is the mean probability, over the reversed pairs, that one "
-    "build of each kernel shows the less frequent order."
+    "medians differ by less than 10 %. The last column shows how often one build of each kernel gives the rarer order: "
+    "the probability, as the mean over all reversed pairs."
 )
 _IS_RELEASE: Final = re.compile(r"[0-9]\.[0-9]")
 """The project's own code that runs without a kernel has only a number."""

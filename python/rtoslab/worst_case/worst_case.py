@@ -217,13 +217,13 @@ def _arrivals_at_firmware_request_sentences(
     for name, item in apart.items():
         if item.arrivals == arrivals:
             sentences.append(
-                f" Every arrival met the image's own request or handler before the {name} began, so the figures are of "
-                "both together; the handler may look at a flag that only the hardware sets."
+                f" Every arrival met the image's own request or handler before the {name} began, so the figures "
+                "describe both together. Perhaps the handler waits for a flag that only the hardware sets."
             )
         else:
             sentences.append(
                 f" {count_with_noun(item.arrivals, 'arrival')} met the image's own request or handler before the "
-                f"{name} began; they are counted apart, with at most {item.maximum_cycles:,} cycles."
+                f"{name} began. They are counted separately, with at most {item.maximum_cycles:,} cycles."
             )
     return "".join(sentences)
 

@@ -138,7 +138,7 @@ def test_report_shows_what_a_setup_changes(tmp_path: Path) -> None:
         ["freertos", "1", "4,000", "2,000; x 0.50"],
         ["freertos", "2", "2,400", "3,200; x 1.33"],
     ]
-    assert overview.rows == [["s: S", "a guess", "1 of 1 judged otherwise", "1", "2.00 \N{RIGHTWARDS ARROW} 1.00"]]
+    assert overview.rows == [["s: S", "a guess", "1 of 1 with another result", "1", "2.00 \N{RIGHTWARDS ARROW} 1.00"]]
     assert [row[2:] for row in figures.rows] == [["2000", "4,000", "2.00", "2,000", "1.00"]]
     assert statements.rows[0][2:5] == ["same", "s", "different"]
     assert json.dumps(statements.rows)

@@ -286,7 +286,8 @@ def test_report_states_what_was_counted() -> None:
     document = statement_stability_report(judge_example((LEAST, UNKNOWN)))
     assert document.summary == (
         "3 builds of each kernel in up to 2 placements. 1 statement: 0 true in every build, 0 in none, 1 in some. "
-        "The placement of the code alone changes the result of 1. Of the other changes, -O3 affects the most: 1."
+        "The placement of the code alone changes the result of 1 statement. Of the other changes, -O3 affects the most "
+        "statements: 1."
     )
     tables = {table.title: table.rows for section in document.sections for table in section.tables}
     assert tables["Share of builds"] == [
@@ -296,7 +297,7 @@ def test_report_states_what_was_counted() -> None:
         ]
     ]  # fmt: skip
     assert tables["Not judged"] == [["4", "c is quicker", "not measured in any build"]]
-    assert tables["Builds"][2][0] == "-Os (no image differs from an earlier build's: not counted)"
+    assert tables["Builds"][2][0] == "-Os (not counted: its images are those of an earlier build)"
     (chart,) = [chart for section in document.sections for chart in section.charts]
     assert {(row["series"], row["value"]) for row in chart.rows} == {("a", 10), ("a", 12), ("b", 11), ("b", 9)}
 

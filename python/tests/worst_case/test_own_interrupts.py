@@ -141,7 +141,7 @@ def test_arrivals_that_meet_the_own_request_are_counted_apart() -> None:
     assert alone.apart == {}
     assert finding.handler.maximum_cycles == alone.handler.maximum_cycles > 200
     assert 5 < finding.apart["handler"].arrivals < 60
-    assert "counted apart, with at most" in finding.claim
+    assert "counted separately, with at most" in finding.claim
     assert "The image itself raises this interrupt there, 1 time" in finding.claim
     own = finding.own_latency
     assert own is not None
