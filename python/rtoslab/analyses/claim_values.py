@@ -125,7 +125,7 @@ def _find_divisor_value(
     if not bases:
         raise NoSingleValueError(absence(base_place))
     if len(bases) > 1 or not bases[0].value:
-        raise NoSingleValueError("there is no single value that the share would be of")
+        raise NoSingleValueError("there is not exactly one value to divide by")
     return bases[0]
 
 

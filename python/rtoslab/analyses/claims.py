@@ -204,7 +204,7 @@ def _combine_results_of_code_placements(judged: Sequence[ResultText]) -> ResultT
         for text in outcomes
     ]
     shown = "; ".join(f"placement {number}: {numbers}" for number, numbers in examples)
-    return "tie", f"the placement of the code decides, {split} of {len(judged)}: {shown}"
+    return "tie", f"the result depends on the placement of the code, {split} of {len(judged)}: {shown}"
 
 
 def _paper_statement_bounds_text(claim: PaperClaim, resolution: PaperInstrumentTimeResolution) -> str:

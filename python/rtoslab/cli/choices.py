@@ -32,7 +32,7 @@ out_option = click.option(
     "--out",
     type=click.Path(path_type=Path),
     metavar="FOLDER",
-    help="Folder for the results. If it contains an earlier run of the same command, that run is resumed.",
+    help="Folder of the results. If it contains an earlier run of the same command, that run is resumed.",
 )
 jobs_option = click.option(
     "--jobs",

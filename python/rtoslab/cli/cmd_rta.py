@@ -190,9 +190,7 @@ def rta_bounds_command(
     "--out",
     type=_FILE,
     metavar="FOLDER",
-    help=(
-        "Folder for the findings. Each task set with a broken bound is reduced to a small one and written to a file."
-    ),
+    help=("Folder of the results: a file for each finding, with a task set that is reduced to a small one."),
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 @_give_errors_exit_code_no_answer()

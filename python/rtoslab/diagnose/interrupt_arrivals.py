@@ -154,7 +154,7 @@ def _late_handler_execution_finding(
     return DiagnosisFinding(
         kind="late interrupt",
         level="warning",
-        title=f"{name} came {lateness:,} cycles late, with a period of {grid.period:,.0f}.",
+        title=f"{name} came {lateness:,} cycles late. Its period is {grid.period:,.0f} cycles.",
         cycle=due,
         cycles=lateness,
         count=count,
@@ -214,7 +214,7 @@ def _find_lost_interrupt_requests(
         kind="lost interrupt",
         level="error",
         title=f"{name} was lost {count_with_noun(lost, 'time')}: {opener} blocked it for {end - start:,} cycles, "
-        f"longer than its period of {grid.period:,.0f}.",
+        f"longer than its period of {grid.period:,.0f} cycles.",
         cycle=start,
         cycles=end - start,
         count=lost,

@@ -170,7 +170,8 @@ def _inversion_finding(
     return DiagnosisFinding(
         kind="inversion",
         level="error",
-        title=f"{high} waited for {name}, which {low} held, while {third}{also}, less urgent than {high}, ran instead.",
+        title=f"{high} waited for {name}, which {low} held. "
+        f"Meanwhile {third}{also} ran, although less urgent than {high}.",
         cycle=wait.start,
         cycles=cycles.total(),
         who=(high, low, third),

@@ -146,7 +146,7 @@ def _long_interrupt_masking_finding(
     title = (
         f"The handler {owner_name} ran for {held.longest_cycles:,} cycles and kept {kept} waiting."
         if by_handler
-        else f"{owner_name} masked interrupts for {held.longest_cycles:,} cycles: {kept}."
+        else f"{owner_name} masked interrupts for {held.longest_cycles:,} cycles, and {kept} had to wait."
     )
     since, until = widen_time_interval(history, start, end)
     task = next((task for task in history.runs if history.run_cycles(task, start, end)), None)

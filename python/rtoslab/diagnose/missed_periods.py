@@ -84,14 +84,15 @@ def _make_missed_period_finding(
         kind="missed period",
         level="error",
         title=f"{name} missed {len(missed)} of {count_with_noun(len(jobs), 'period')}: a job ended "
-        f"{worst.job_duration_cycles:,} cycles after its release, later than its period of {worst.period:,}.",
+        f"{worst.job_duration_cycles:,} cycles after its release, later than its period of {worst.period:,} cycles.",
         cycle=worst.release,
         cycles=worst.job_duration_cycles,
         count=len(missed),
         who=(name, *(names.task_name(other) for other in list(others)[:_NAMED])),
         where=(
             f"{name} calls {worst.call.service.name} too late, at {names.application_call_site_text(worst.call)}",
-            f"until then, {name} ran for {own:,} cycles" + (f", {', '.join(shares)}" if shares else ""),
+            f"from the release until then, {name} ran for {own:,} cycles"
+            + (f", {', '.join(shares)}" if shares else ""),
         ),
         tracks=timeline_tracks_of_tasks(history, names, [task, *list(others)[:_NAMED]], worst.release, end),
         facts={"period_cycles": worst.period, "job_cycles": worst.job_duration_cycles, "own_cycles": own},

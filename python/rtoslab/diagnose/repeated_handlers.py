@@ -135,7 +135,7 @@ def _busy_handlers_finding(
     listed = ", ".join(f"{name} {count_with_noun(count, 'time')}" for name, count in by_name.items())
     title = f"Handlers ran without a task instruction in between: {listed}."
     if len(row) == 1:
-        title = f"{next(iter(by_name))} " + ("took this long." if row[0].ended else "did not return.")
+        title = f"{next(iter(by_name))} " + ("left the tasks no time." if row[0].ended else "did not return.")
     return DiagnosisFinding(
         kind="storm",
         level="error",

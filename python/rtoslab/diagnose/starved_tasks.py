@@ -74,7 +74,7 @@ def _starvation_finding(
     return DiagnosisFinding(
         kind="starvation",
         level="error",
-        title=f"{name} was ready but did not run; in the meantime, {', '.join(shares) or 'handlers'} ran.",
+        title=f"{name} was ready but did not run. Meanwhile, {', '.join(shares) or 'handlers'} ran.",
         cycle=before.end,
         who=(name, *(names.task_name(other) for other in list(running)[:_NAMED])),
         where=(f"{name} was preempted in {place}",),

@@ -22,7 +22,7 @@ _NOTES = {
     "longest": "The functions that began and ended these intervals. A handler begins one with its first "
     "instruction and ends it with the end of its return.",
     "paths": (
-        "The cycles of each path's last function alone. [exception N]: called by the handler of this "
+        "The cycles are those of the last function of each path alone. [exception N]: called by the handler of this "
         "exception. [inlined]: inlined into its caller."
     ),
 }

@@ -33,7 +33,7 @@ def longest_interval_lines(measured: MeasuredInterval) -> Iterator[str]:
         yield f"  spent   {function_cycles_as_text(longest.spent)}"
     if measured.begun_again:
         again = count_with_noun(measured.begun_again, "time")
-        yield f"The begin was reached {again} more inside an interval, which was not restarted."
+        yield f"Inside an interval, its begin was reached again {again}, which did not restart the interval."
     if measured.is_open:
         yield "One more interval began but did not end."
 

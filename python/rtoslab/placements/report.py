@@ -122,9 +122,9 @@ def _functions_table_sentences(study: CodePlacementStudy) -> list[str]:
         if (function.variance_explained_by_cache_line_offset or 0.0) >= EXPLAINS
     ]
     text = (
-        f"moved: largest minus smallest. r: correlation with all cycles per {study.unit}. own: the share of its "
-        "variance that its own address in the line explains. best at, worst at: this address modulo the line of "
-        f"{study.line_bytes} bytes, with the mean cycles there."
+        f"moved: largest minus smallest value. r: correlation with all cycles per {study.unit}. own: the share of the "
+        "function's variance that its own address within a line explains. best at, worst at: the address modulo the "
+        f"line of {study.line_bytes} bytes, with the mean cycles there."
     )
     if own:
         return [

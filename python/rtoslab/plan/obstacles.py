@@ -64,16 +64,16 @@ def _reason_kernel_tree_cannot_be_built(kernel: CatalogueEntry[Kernel], board: B
     wants, tree = kernel.facts.tree, kernel.tree
     if tree is None:
         how = f"`rtoslab kernel tree add {kernel.id} PATH`, see docs/trees.md"
-        return f"{kernel.facts.title} comes as a tree that you name: {how}" if kernel.facts.needs_source_tree else None
+        return f"you must add the sources of {kernel.facts.title}: {how}" if kernel.facts.needs_source_tree else None
     if tree.exports:
         return None
     if not Path(tree.path).is_dir():
-        return f"the tree {tree.id} is not where {_missing_kernel_tree_remedy(tree)}"
+        return f"the tree {tree.id} is not in the folder {_missing_kernel_tree_remedy(tree)}"
     unfit = _reason_kernel_port_lacks_board_support(kernel.facts.title, wants, board) if wants is not None else None
     if unfit is not None:
         return unfit
     if tree.cores and board.core not in tree.cores:
-        return f"the tree {tree.id} has nothing for a {board.core}, but for {', '.join(tree.cores)}"
+        return f"the tree {tree.id} has no code for the core {board.core}, only for {', '.join(tree.cores)}"
     return _reason_kernel_tree_does_not_match(tree, board.core) or reason_kernel_tree_version_mismatch(kernel)
 
 
@@ -93,7 +93,7 @@ def _reason_kernel_tree_does_not_match(tree: SourceTree, core: str) -> str | Non
         return None
     absent = f"{missing[0][0].lower()}{missing[0][1:-1]}"
     return (
-        f"the tree {tree.id} is another than was described, {absent}: `rtoslab kernel tree check {tree.id}` says more"
+        f"the tree {tree.id} does not match its description ({absent}); `rtoslab kernel tree check {tree.id}` lists all"
     )
 
 
@@ -102,9 +102,9 @@ def _missing_kernel_tree_remedy(tree: SourceTree) -> str:
     printed."""
     variable = kernel_tree_path_environment_variable(tree.id)
     if os.environ.get(variable):
-        return f"{variable} says"
+        return f"that {variable} names"
     again = f"`rtoslab kernel tree add {tree.id} PATH --force`"
-    return f"it was (`rtoslab kernel tree list`): {again} describes it where it is now"
+    return f"where it was added (`rtoslab kernel tree list`); add its new folder: {again}"
 
 
 def _reason_kernel_export_cannot_link(kernel: CatalogueEntry[Kernel], key: str) -> str | None:

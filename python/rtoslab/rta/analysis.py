@@ -472,8 +472,8 @@ def _describe_lost_notification(task: IntegerTimeTask, response: int, system: In
         return ""
     if sum(peer.task_name == task.task_name for peer in system.tasks) > 1:
         return (
-            f"{sender.task_name} notifies {task.task_name} for several tasks that release it, so a notification may "
-            "come before the one before it is taken, and be lost"
+            f"several tasks release {sender.task_name}, which notifies {task.task_name}, so a notification may come "
+            "before the previous one is taken, and be lost"
         )
     if response <= distance:
         return ""
@@ -481,7 +481,7 @@ def _describe_lost_notification(task: IntegerTimeTask, response: int, system: In
     what = "two arrivals may be within" if task.curve else "its period is"
     return (
         f"its response may be {took} and {what} {period}, so a notification from {sender.name} may come before "
-        "the one before it is taken, and be lost"
+        "the previous one is taken, and be lost"
     )
 
 

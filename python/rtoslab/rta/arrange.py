@@ -325,8 +325,8 @@ def _virtual_interrupt_line(
         what = "these arrivals" if handler.curve else "this period"
         advice = ", so limit the arrivals by a further pair with count = 1" if handler.curve else ""
         raise TaskSetCheckError(
-            f"{handler.name}: with {what} and jitter, an interrupt could be raised while the one before is "
-            f"still pending, and be lost; the check needs {gap} cycles between two{advice}."
+            f"{handler.name}: with {what} and jitter, an interrupt could be raised while the previous one is "
+            f"still pending, and be lost; the check needs {gap} cycles between two interrupts{advice}."
         )
     raised: list[int] = []
     arrivals: list[int] = []

@@ -132,6 +132,6 @@ def _describe_lost_interrupt(handler: IntegerTimeInterrupt, response: int, syste
         return ""
     began, next_ = (f"{system.to_microseconds(value):,.1f} us" for value in (start, distance))
     return (
-        f"its handler may begin {began} after an arrival and the next arrival may come after {next_}, so it may be "
-        "lost while the one before is pending"
+        f"its handler may begin {began} after an arrival and the next arrival may come after {next_}, so the next one "
+        "may be lost while this one is pending"
     )

@@ -284,8 +284,8 @@ def _notes_on_released_tasks(system: IntegerTimeTaskSet) -> list[str]:
     several = [task for task in system.tasks if task.base_name]
     if several:
         notes.append(
-            f"Several tasks release some tasks: {several[0].name} stands for the jobs of {several[0].task_name} that "
-            "come by this way."
+            f"Some tasks are released by several tasks and have several rows: `{several[0].name}` shows the jobs of "
+            f"{several[0].task_name} that are released in this way."
         )
     if system.equals == "fifo" and len({(task.core, task.priority) for task in system.tasks}) < len(system.tasks):
         notes.append("With tasks that other tasks release, the bounds hold for any order of tasks of equal priority.")

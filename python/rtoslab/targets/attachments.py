@@ -100,7 +100,7 @@ def _parse_i2c_address(text: str, place: str) -> int:
     try:
         return parse_integer(place, 0, _LONGEST_I2C_ADDRESS)
     except ValueError:
-        raise PlanError(f"{quote_text(text)} needs the device's address of seven bits; write i2c1:0x50=….") from None
+        raise PlanError(f"{quote_text(text)} needs the device's 7-bit address; write i2c1:0x50=….") from None
 
 
 def _find_device_constructor(text: str, bus: BoardBus, what: str, folder: Path) -> Callable[[Board], object]:

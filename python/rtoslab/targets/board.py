@@ -169,7 +169,7 @@ def _find_function_without_parameters(name: str, symbols: Sequence[tuple[int, in
         return next(iter(fitting.values()))
     if fitting:
         raise SymbolError(
-            f"{name!r} has several meanings: {' or '.join(sorted(fitting))}; use one of them with its parameters."
+            f"{name!r} is the name of several functions: {' or '.join(sorted(fitting))}; add the parameters of one."
         )
     suggestion = _similar_symbol_suggestion_text(name, [symbol for _, _, symbol in symbols])
     raise SymbolError(f"The image has no symbol {name!r}; {suggestion}")

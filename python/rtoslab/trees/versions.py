@@ -28,7 +28,7 @@ def recognise_kernel_port(catalogue: Catalogue, path: Path) -> CatalogueEntry[Ke
     fitting = [port for port in ports if _is_source_tree_of_kernel_port(port.facts, path, headers)]
     if len(fitting) != 1:
         known = ", ".join(entry.id for entry in fitting or ports if entry.facts.tree or entry.facts.export)
-        why = "more than one port fits" if fitting else "no port's headers are all there"
+        why = "more than one port fits" if fitting else "it does not contain all headers of any port"
         raise CatalogueError(
             f"The kernel in {path} cannot be recognised, because {why}; choose its port with --port, one of {known}."
         )
@@ -101,4 +101,4 @@ def reason_kernel_tree_version_mismatch(kernel: CatalogueEntry[Kernel]) -> str |
     if tree is None or names_absent_in_kernel_tree(kernel.facts, tree) == tree.absent:
         return None
     again = f"`rtoslab kernel tree add {tree.id} PATH --force`"
-    return f"the tree {tree.id} has another version than when it was added: {again}"
+    return f"the tree {tree.id} has another version than when it was added; add it again: {again}"

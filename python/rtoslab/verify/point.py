@@ -74,7 +74,7 @@ def _manifest_identity_contradictions(name: str, result: AnyResult, manifest: Ma
         return
     run_id = manifest_hash(dict(manifest))[:16]
     if result.run_id != run_id:
-        yield f"{RESULT} has the run id {result.run_id}, but {MANIFEST} hashes to {run_id}."
+        yield f"{RESULT} has the run id {result.run_id}, but the hash of {MANIFEST} gives {run_id}."
     if name != point_folder_name(result.point, result.run_id):
         yield f"the folder's name is not that of the point in {RESULT}."
     build = manifest.get("build", {})
@@ -90,7 +90,7 @@ def _conformance_differences(files: Mapping[str, bytes], manifest: Mapping[str, 
         return []
     verdict = ConformanceVerdict.model_validate_json(files[CONFORMANCE_FILE])
     if verdict.outcomes_by_conformance_check() != manifest.get("conformance"):
-        return [f"{CONFORMANCE_FILE} is not the verdict that {MANIFEST} sums up."]
+        return [f"{CONFORMANCE_FILE} contradicts the conformance results in {MANIFEST}."]
     return []
 
 

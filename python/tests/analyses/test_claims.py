@@ -273,7 +273,11 @@ def test_orders_are_compared_by_their_pairs(second: Sequence[float], outcome: st
     ("first", "outcome", "seen"),
     [
         ([1, 2, 3], "same", "a 1, b 9 cycles (so in all 3 placements)"),
-        ([1, 10, 3], "tie", "the placement of the code decides, same in 2, different in 1 of 3: placement 0: a 1"),
+        (
+            [1, 10, 3],
+            "tie",
+            "the result depends on the placement of the code, same in 2, different in 1 of 3: placement 0: a 1",
+        ),
         ([10, 11, 12], "different", "a 10, b 9 cycles (so in all 3 placements)"),
     ],
 )

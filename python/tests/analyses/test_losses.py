@@ -109,7 +109,7 @@ def test_stress_section_reports_a_starving_call() -> None:
     assert "At 10 % the target keeps 25%" not in " ".join(calm.prose), "one level has no first and last"
     assert "starves" not in " ".join(calm.prose)
     assert "In the one run with stress, one core's calls starve" in " ".join(starved.prose)
-    assert "250 attempts of core 1 fail in 1 call, 1.00 for each pair" in " ".join(starved.prose)
+    assert "250 attempts of core 1 fail in 1 call. These are 1.00 attempts for each take" in " ".join(starved.prose)
     assert [row[:3] for row in starved.tables[0].rows] == [["0", "1", "4,000"], ["10", "1", "1,000"]]
     assert starved.tables[0].rows[1][6:8] == ["12 (1)", "1,000 (1)"]
     assert [mark["y"] for mark in starved.charts[0].rows] == [100, 25]

@@ -67,7 +67,10 @@ def test_the_cycles_of_a_count_and_its_waits() -> None:
 def test_report_and_terminal_show_the_pair() -> None:
     section = concurrent_kernels_report_section([ALONE, SHARED, *SAME])
     assert section is not None
-    assert "two cores do 1.70 times the work of one; with one k on both cores 0.80 times" in section.prose[0]
+    assert (
+        "Two cores do 1.70 times the work of one core if each runs a separate k, and 0.80 times if one k runs on both"
+        in section.prose[0]
+    )
     assert section.tables[0].rows[0][3:] == ["3,600 (90.0%)", "3,200 (80.0%)", "170.0%", "x 2.12"]
     assert [row[1] for row in section.tables[1].rows] == ["k, one core", "k, both cores", "k+k, core 0", "k+k, core 1"]
     assert concurrent_kernels_report_section([ALONE, SHARED]) is None

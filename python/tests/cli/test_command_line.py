@@ -187,8 +187,8 @@ def test_list_of_connected_boards_is_a_list_of_its_own() -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        ("sweep t8 --placements 2 --fresh", "A sweep over a benchmark's placements has no --fresh"),
-        ("sweep plan.toml --board pico", "A sweep over a plan has no --board"),
+        ("sweep t8 --placements 2 --fresh", "--fresh has no effect on a sweep over a benchmark's placements"),
+        ("sweep plan.toml --board pico", "--board has no effect on a sweep over a plan"),
         ("gate --store --fail-on +1", "--store compares nothing, so --fail-on has no meaning with it"),
         ("trace x.pftrace", "x.pftrace is a trace already; ask it a question"),
         ("trace x.pftrace load --board pico", "x.pftrace is a trace already; leave --board out"),

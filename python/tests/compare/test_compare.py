@@ -110,7 +110,7 @@ def test_figures_are_shown_before_manifest_differences() -> None:
         ),
         ([(10, 5), (7, 7)], "y is up to 2.00 times as fast as x (t1, time)."),
         ([(10, 15), (10, 20)], "y takes up to 2.00 times as long as x (t2, time)."),
-        ([(10, 10)], "No difference in time between x and y is claimed."),
+        ([(10, 10)], "No difference in time between x and y is certain."),
     ],
 )  # fmt: skip
 def test_last_line_states_the_faster_side_and_exceptions(pairs: list[tuple[float, float]], sentence: str) -> None:

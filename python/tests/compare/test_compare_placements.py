@@ -90,7 +90,7 @@ def test_report_states_the_rule() -> None:
     assert "was measured in one placement" not in text
     text = report_formats()["md"](comparison_document([compare_runs_or_baselines(side([428.67]), side([437.09]))]))
     assert "in one placement each: exact, but other placements may give other times" in text
-    assert "none is called worse or better" in text
+    assert "no figure is called worse or better" in text
     assert "1 differs in one placement each, so it is not known whether the code or its placement is the cause" in text
     assert "The largest difference: t2, cycles_per_count: +8.42 cycles" in text
     alike = report_formats()["md"](comparison_document([compare_runs_or_baselines(side([428.67]), side([428.67]))]))

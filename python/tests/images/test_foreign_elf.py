@@ -142,7 +142,7 @@ def test_names_are_demangled() -> None:
         assert measured.stdout, measured.stderr
         assert json.loads(measured.stdout)["functions"][0]["calls"] == 50, measured.stderr
     several = command_error(rtoslab("measure", "app::Pid::update", "--image", elf, "--board", "nucleo-f103rb"), 1)
-    assert "has several meanings: app::Pid::update(int) const or app::Pid::update(int, int)" in several
+    assert "is the name of several functions: app::Pid::update(int) const or app::Pid::update(int, int)" in several
     until = rtoslab("sim", elf, "--board", "nucleo-f103rb", "--until", "app::Filter<int>::step")
     assert until.returncode == 0, until.stderr
 

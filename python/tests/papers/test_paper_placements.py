@@ -95,7 +95,7 @@ def test_band_smaller_than_the_rounding_is_left_out(tmp_path: Path) -> None:
             [500, 500, 500],
             [200, 260, 200],
             "tie",
-            "the placement of the code decides, same in 2, different in 1 of 3: ",
+            "the result depends on the placement of the code, same in 2, different in 1 of 3: ",
         ),
         ([500, 500, 500], [260, 270, 300], "different", "2 cores 2,080, 1 core 2,000 1/s (so in all 3 placements)"),
         ([500], [200], "same", "2 cores 1,600, 1 core 2,000 1/s"),

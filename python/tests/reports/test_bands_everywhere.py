@@ -183,7 +183,7 @@ def test_answer_respects_the_bands(together: ReportDocument) -> None:
         (
             (480, 520, 500),
             "tie",
-            "tie in freertos: the placement of the code decides, same in 2, ",
+            "tie in freertos: the result depends on the placement of the code, same in 2, ",
         ),
     ],
 )

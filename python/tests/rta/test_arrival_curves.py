@@ -218,7 +218,7 @@ def test_lost_interrupt_has_no_bound() -> None:
         assert [result.find_response_bound(name).response is not None for name in "IAB"] == [has_bound] * 3
         assert result.find_response_bound("low").response is not None
         if not has_bound:
-            assert "it may be lost while the one before is pending" in result.find_response_bound("I").reason
+            assert "the next one may be lost while this one is pending" in result.find_response_bound("I").reason
             assert result.find_response_bound("B").reason == "it answers I, and an arrival of I may be lost"
             assert not result.find_response_bound("B").can_deadline_be_missed
 

@@ -46,7 +46,7 @@ def test_task_with_several_senders_becomes_one_for_each() -> None:
     assert [item.task_name for item in system.tasks_of_image] == [item.name for item in task_set.tasks]
     notes = compute_task_set_study(task_set, None).notes
     assert any("sample > filter > log; sample > log; command > log" in note for note in notes)
-    assert any("log after filter stands for the jobs of log that come by this way" in note for note in notes)
+    assert any("`log after filter` shows the jobs of log that are released in this way" in note for note in notes)
 
 
 def test_task_after_one_with_several_senders_is_expanded_too() -> None:
@@ -112,7 +112,7 @@ def test_notification_after_several_senders_may_be_lost() -> None:
         bound = result.find_response_bound("D after E")
         assert (bound.response is not None) is has_bound
         assert result.find_response_bound("A after E").response is not None
-    assert bound.reason.startswith("A notifies D for several tasks that release it, so a notification may come")
+    assert bound.reason.startswith("several tasks release A, which notifies D, so a notification may come")
 
 
 def test_run_shows_which_arrival_each_job_answers() -> None:

@@ -242,7 +242,7 @@ def test_notification_that_may_be_lost_has_no_bound() -> None:
     lost = compute_response_time_bounds(IntegerTimeTaskSet((first, pair[1]))).find_response_bound("last")
     assert lost.response is None
     assert not lost.can_deadline_be_missed
-    assert "a notification from first may come before the one before it is taken, and be lost" in lost.reason
+    assert "a notification from first may come before the previous one is taken, and be lost" in lost.reason
 
 
 def test_chain_behind_a_lost_notification_has_no_bound() -> None:

@@ -70,8 +70,8 @@ def test_wrong_tree_folder_is_not_applicable_with_remedy(home: Path, monkeypatch
     add_tree(home / "my trees" / "tiny")
     (home / "empty" / "include").mkdir(parents=True)
     for place, message in (
-        ("nowhere", "the tree tiny is not where RTOSLAB_TREE_TINY says"),
-        ("empty", "another than was described, no file is kernel/*.c: `rtoslab kernel tree check tiny` says more"),
+        ("nowhere", "the tree tiny is not in the folder that RTOSLAB_TREE_TINY names"),
+        ("empty", "does not match its description (no file is kernel/*.c); `rtoslab kernel tree check tiny` lists all"),
     ):
         monkeypatch.setenv("RTOSLAB_TREE_TINY", str(home / place))
         result = measure_point(home, f"at {place}")

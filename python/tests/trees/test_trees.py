@@ -116,7 +116,7 @@ def test_kernel_without_its_tree_is_not_applicable_with_remedy(home: Path) -> No
     (home / "tree").rename(home / "moved")
     (outcome,) = api.run("t7", **ask, out=home / "two")
     assert isinstance(outcome.result, NotApplicableMeasurement)
-    assert "is not where it was" in outcome.result.reason
+    assert "is not in the folder where it was added" in outcome.result.reason
     path.write_text(path.read_text().replace(str(home / "tree"), str(home / "moved")))
     (outcome,) = api.run("t7", **{**ask, "boards": ["nucleo-f103rb"]}, out=home / "three")
     assert isinstance(outcome.result, NotApplicableMeasurement)

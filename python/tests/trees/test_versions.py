@@ -83,7 +83,10 @@ def test_tree_that_became_another_version_is_not_measured_under_the_old_name(hom
     header.write_text(header.read_text() + "#define TINY_PAUSE\n")
     result = t7("tiny-9", home / "one")
     assert isinstance(result, NotApplicableMeasurement)
-    assert "has another version than when it was added: `rtoslab kernel tree add tiny-9 PATH --force`" in result.reason
+    assert (
+        "has another version than when it was added; add it again: `rtoslab kernel tree add tiny-9 PATH --force`"
+        in result.reason
+    )
     assert rtoslab("kernel", "tree", "add", "tiny-9", home / "old", "--force").returncode == 0
     assert read_user_kernel_trees()["tiny-9"].absent == ()
 
@@ -99,9 +102,13 @@ def test_tree_shows_its_kernel(home: Path) -> None:
     catalogue = Catalogue(find_checkout_root())
     assert recognise_kernel_port(catalogue, home / "new").id == "tiny"
     (home / "new" / "include" / "tiny.h").unlink()
-    with pytest.raises(CatalogueError, match="no port's headers are all there; choose its port with --port"):
+    with pytest.raises(
+        CatalogueError, match="it does not contain all headers of any port; choose its port with --port"
+    ):
         recognise_kernel_port(catalogue, home / "new")
-    assert "no port's headers" in command_error(rtoslab("kernel", "tree", "add", "mine", home / "new"), 1)
+    assert "it does not contain all headers of any port" in command_error(
+        rtoslab("kernel", "tree", "add", "mine", home / "new"), 1
+    )
     make_port(home / "ports" / "more").rename(home / "ports" / "other")
     facts = home / "ports" / "other" / "kernel.toml"
     facts.write_text(facts.read_text().replace('id = "tiny"', 'id = "other"'))
