@@ -160,7 +160,9 @@ def _run_image(board: Board, image: bytes, settings: Mapping[str, int]) -> bytes
             output += machine.take_uart()
             if stop["reason"] != "cycles":
                 return bytes(output)
-    raise RunError(f"The calibration's image did not end within {LIMIT_S} s of virtual time under {dict(settings)}.")
+    raise RunError(
+        f"The calibration's image did not end within {LIMIT_S} s of virtual time with the settings {dict(settings)}."
+    )
 
 
 def _calibration_readings_of_run(table: CalibrationTable, decoded: DecodedRun) -> CalibrationReadings:

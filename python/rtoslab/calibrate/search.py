@@ -37,7 +37,7 @@ def search_best_settings(match: SiliconTimingComparator, keys: Sequence[str], sa
     if match.cycles_outside_bounds(best) > TOLERANCE_CYCLES:
         # A first step may have been wrong, so the search runs again without each changed setting.
         for wrong in match.keys_of_changed_settings(best):
-            say(f"Another way, with {wrong} as it is.")
+            say(f"Searching again, with the default of {wrong}.")
             best = min(
                 best,
                 _search_settings_step_by_step(match, [key for key in keys if key != wrong], say),
@@ -52,7 +52,7 @@ def _search_settings_step_by_step(match: SiliconTimingComparator, keys: Sequence
     for _ in range(_STEPS):
         if match.cycles_outside_bounds(values) <= TOLERANCE_CYCLES:
             break
-        say(f"{match.cycles_outside_bounds(values):.3f} cycles of difference are left; the next step.")
+        say(f"Remaining difference: {match.cycles_outside_bounds(values):.3f} cycles.")
         better = _find_better_settings(match, values, keys)
         if better is None:
             break

@@ -71,7 +71,7 @@ class LatencySeriesDescription(StrictFileSchemaModel):
         """Raises ValueError for a series whose samples begin at a hardware timer's stamp, if not the counter alone
         measures it."""
         if self.stamped is not None and self.instruments != ("counter",):
-            raise ValueError('a stamped series says instruments = ["counter"]')
+            raise ValueError('a stamped series must have instruments = ["counter"]')
         return self
 
 
@@ -171,9 +171,9 @@ class Benchmark(StrictFileSchemaModel):
         name = macro.removeprefix(_PARAMETER_MACRO).lower()
         count = table.get("params", {}).get(name)
         if not macro.startswith(_PARAMETER_MACRO) or not isinstance(count, int):
-            raise ValueError(f"tasks_per_core is a number, or {_PARAMETER_MACRO} and the name of a parameter")
+            raise ValueError(f"tasks_per_core must be a number, or {_PARAMETER_MACRO} and the name of a parameter")
         if table.get("metric", {}).get("tasks") != _ALL_TASKS:
-            raise ValueError(f'if a parameter gives the number of tasks, metric.tasks is "{_ALL_TASKS}"')
+            raise ValueError(f'if a parameter gives the number of tasks, metric.tasks must be "{_ALL_TASKS}"')
         templates = tuple(table.get("proof", ()))
         return {
             **table,
@@ -191,10 +191,10 @@ class Benchmark(StrictFileSchemaModel):
         probed = all(facts.instruments == ("probe",) for facts in self.series)
         if self.kind == "counts" and not (self.metric.id and probed):
             raise ValueError(
-                'a benchmark of kind counts needs a [metric], and its [[series]] say instruments = ["probe"]'
+                'a benchmark of kind counts needs a [metric], and each [[series]] needs instruments = ["probe"]'
             )
         if self.kind == "latency" and (not self.series or self.samples < 1 or self.metric.id):
-            raise ValueError("a benchmark of kind latency needs [[series]] and samples, and has no [metric]")
+            raise ValueError("a benchmark of kind latency needs [[series]] and samples, and must not have a [metric]")
         names = [facts.id for facts in self.series]
         if len(set(names)) != len(names):
             raise ValueError("two [[series]] have the same id")

@@ -219,7 +219,7 @@ class Board(StrictFileSchemaModel):
         for hz, choice in self.clocks.items():
             expected_hz = choice.core_hz(self.clock.crystal_hz, self.clock.hsi_hz)
             if expected_hz != hz:
-                raise ValueError(f"[clocks.{hz}] gives {expected_hz:,.0f} Hz")
+                raise ValueError(f"the settings of [clocks.{hz}] give {expected_hz:,.0f} Hz")
         return self
 
     @model_validator(mode="after")

@@ -40,7 +40,7 @@ class HardwareMapBoard(StrictFileSchemaModel):
     def _check_name(cls, name: str) -> str:
         """Returns the name if it can be part of a command. Raises ValueError."""
         if not _NAME.fullmatch(name) or name == "auto":
-            raise ValueError("a name is small letters, digits and `-`, and is not `auto`")
+            raise ValueError("a name consists of small letters, digits and `-`, and must not be `auto`")
         return name
 
     @field_validator("probe")
@@ -48,7 +48,7 @@ class HardwareMapBoard(StrictFileSchemaModel):
     def _check_probe(cls, probe: str) -> str:
         """Returns the probe's serial number if it can be part of a command. Raises ValueError."""
         if not shell_safe_device_serial_number(probe):
-            raise ValueError("a serial number is letters, digits and `._:-`")
+            raise ValueError("a serial number consists of letters, digits and `._:-`")
         return probe
 
     @field_validator("port", "drive")
@@ -56,7 +56,7 @@ class HardwareMapBoard(StrictFileSchemaModel):
     def _check_path(cls, path: str | None) -> str | None:
         """Returns the path of a port or drive if it can be part of a command. Raises ValueError."""
         if path is not None and (not path or path.startswith("-") or not path.isprintable()):
-            raise ValueError("a path does not begin with `-` and has no control characters")
+            raise ValueError("a path must not begin with `-` or contain control characters")
         return path
 
 

@@ -67,7 +67,7 @@ def to_exact_fraction(value: int | Decimal | Fraction | str) -> Fraction:
     if isinstance(value, Decimal):
         return Fraction(require_decimal_within_limits(value))
     if isinstance(value, bool):
-        raise ValueError("it is a truth value, not a number")  # noqa: TRY004 (what callers catch)
+        raise ValueError("it is true or false, not a number")  # noqa: TRY004 (what callers catch)
     if isinstance(value, int) and not LOWEST <= value <= HIGHEST:
         raise ValueError("it does not fit 64 bits")
     return Fraction(value)

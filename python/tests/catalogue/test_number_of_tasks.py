@@ -78,8 +78,8 @@ def test_runner_names_as_many_tasks_as_the_limit_says() -> None:
 @pytest.mark.parametrize(
     ("key", "value", "problem"),
     [
-        ("tasks_per_core", "many", "tasks_per_core is a number, or BENCH_PARAM_ and the name of a parameter"),
-        ("params", {"jobs": 3}, "tasks_per_core is a number, or BENCH_PARAM_ and the name of a parameter"),
+        ("tasks_per_core", "many", "tasks_per_core must be a number, or BENCH_PARAM_ and the name of a parameter"),
+        ("params", {"jobs": 3}, "tasks_per_core must be a number, or BENCH_PARAM_ and the name of a parameter"),
         ("metric", {"id": "ring.switch", "unit": "switches", "tasks": [0, 1, 2]}, 'metric.tasks is "all"'),
     ],
 )

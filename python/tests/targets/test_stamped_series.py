@@ -203,7 +203,10 @@ def test_stamped_benchmark_is_measured_by_the_counter_alone() -> None:
 
 @pytest.mark.parametrize(
     ("series", "message"),
-    [({"instruments": ["counter", "pin"]}, "a stamped series says instruments"), ({"stamped": "soft"}, "asynchronous")],
+    [
+        ({"instruments": ["counter", "pin"]}, "a stamped series must have instruments"),
+        ({"stamped": "soft"}, "asynchronous"),
+    ],
 )
 def test_stamped_series_options_are_validated(series: dict[str, Any], message: str) -> None:
     with pytest.raises(ValidationError, match=message):
