@@ -43,11 +43,9 @@ def _timing_setting_verdict_text(fit: BoardTimingFitResult, finding: TimingSetti
     if not finding.has_effect:
         return "affects no row"
     if finding.unexplained_cycles:
-        return f"no value explains the rows; {finding.best} is nearest"
+        return f"not explained; {finding.best} is nearest"
     if finding.does_silicon_refute_setting_default:
-        return (
-            f"refuted: {finding.best}" if finding.low == finding.high else f"refuted: {finding.low} to {finding.high}"
-        )
+        return f"it is {finding.best}" if finding.low == finding.high else f"it is {finding.low} to {finding.high}"
     if finding.together:
         refuted = any(group.differs for group in fit.groups if finding.key in group.keys)
         return "refuted together" if refuted else "not refuted"

@@ -283,7 +283,7 @@ def test_findings_table_shows_the_results_of_the_fit() -> None:
     rows = {str(row[0]): row for row in timing_settings_table(together, {"timing.a": "assumed"}).rows}
     assert rows["timing.a"][1] == "assumed"
     assert rows["timing.a"][-2:] == ("refuted together", "b")
-    assert rows["timing.c"][-2:] == ("refuted: 3", "")
+    assert rows["timing.c"][-2:] == ("it is 3", "")
     silicon = linear({"timing.a": 8})
     silicon.rows["one"][1] += 1
     bent = calibrate_timing_settings_to_silicon(LINEAR, silicon, lambda values: linear(dict(values)), DEFAULTS)
@@ -297,7 +297,7 @@ def test_findings_table_shows_the_results_of_the_fit() -> None:
         LINEAR, limited_setting({"timing.a": 9}), lambda values: limited_setting(dict(values)), DEFAULTS
     )
     assert [row[-2] for row in timing_settings_table(plain, {}).rows] == [
-        "refuted: 7 to 64",
+        "it is 7 to 64",
         "confirmed",
         "affects no row",
     ]
