@@ -1,9 +1,10 @@
-"""Bounds of response times: fixed priorities, preemptive, one core or several with every task at home on one.
+"""Bounds of response times for preemptive scheduling by fixed priorities, on one core, or on several cores where each
+task runs on one of them only.
 
-The busy period of Lehoczky (1990) with the jitter of Tindell, Burns and Wellings (1994). Known offsets as the least
-distance between two tasks' arrivals. Equal priorities in any order, in turns, or in the order of arrival (Martin,
-Minet, George 2005). A response reaches from the arrival, before any jitter, to the job's last instruction. Integers
-only. Every iteration ends after STEPS steps.
+The busy period of Lehoczky (1990) with the jitter of Tindell, Burns and Wellings (1994). Known offsets count as the
+least distance between two tasks' arrivals. Tasks of equal priority run in any order, in turns, or in the order of
+arrival (Martin, Minet, George 2005). A response reaches from the arrival, before any jitter, to the job's last
+instruction. Integers only. Every iteration ends after STEPS steps.
 """
 
 from __future__ import annotations
@@ -59,9 +60,9 @@ from rtoslab.rta.windows import (
 )
 
 ROUNDS: Final = 40
-"""The bounds of several cores, each computed with the others', must be stable after so many rounds."""
+"""On several cores, the bounds of each core depend on those of the others. They must be stable after so many rounds."""
 _MAX_PERIODS: Final = 200
-"""On several cores a task has no bound if it exceeds so many periods, and as many deadlines."""
+"""On several cores a task has no bound if its response exceeds so many periods, and as many deadlines."""
 _REQUEST_STEPS: Final = 3_000
 """The most steps of the search for the longest time of a request. Without one, all requests are bounded together."""
 
@@ -112,9 +113,10 @@ def analyse_with_kernel_overheads(
 ) -> ResponseTimeAnalysis:
     """Returns the response-time bounds of every task and interrupt, with the kernel's charges for each core.
 
-    On several cores what one waits for depends on how late the others' jobs may end: bounds are found again, each with
-    those before, until they stay. They only grow, so the first that stay are the least. A task that has no bound keeps
-    the reason it was found with: later it would name a task that has none because of this one.
+    On several cores, the waits of a core depend on how late the jobs of the other cores may end. So the bounds are
+    computed again from those of the previous round, until they no longer change. They only grow, so the first stable
+    bounds are the least ones. A task without a bound keeps the reason of the round in which this was found. A later
+    round would name a task that has no bound because of this one.
     """
     has_kernel = any(charge.tick_period for charge in charges_by_core.values())
     depends = has_kernel or tasks_released_by_other_cores(system) or system.users_of_resources_across_cores

@@ -42,9 +42,9 @@ def image_task_rows(
 ) -> list[TaskRow]:
     """Returns the tasks of a system as rows of the image's task table, in the order of `tasks_of_image`.
 
-    The tick releases the first of eight jobs of a task with jitter as late as it may, and the others as they arrive:
-    the second then comes soonest after the first. With `random` each is as late as it happens.
-    Raises TaskSetCheckError naming the task that does not fit.
+    Of eight jobs of a task with jitter, the tick releases the first one as late as its jitter allows, and the others as
+    they arrive. The second job then comes as soon as possible after the first. With `random`, each job is late by a
+    random time. Raises TaskSetCheckError naming the task that does not fit.
     """
     if (last := max(system.used_core_numbers)) >= firmware.core_count:
         raise TaskSetCheckError(
@@ -282,9 +282,9 @@ def virtual_interrupt_lines(
     """Returns the interrupts that the virtual board raises during a run, with their times.
     `phases` has the cycle of each one's first raising.
 
-    The first comes as late as its jitter lets it, and those after it as soon as they may, which is the worst they can
-    do together. With `random` each is as late as it happens. Raises TaskSetCheckError for an interrupt that may be
-    raised while it is still pending.
+    The first arrival of an interrupt is as late as its jitter allows, and the following ones come as soon as possible.
+    This is the worst case for all of them together. With `random`, each is late by a random time. Raises
+    TaskSetCheckError for an interrupt that may be raised while it is still pending.
     """
     end = ticks * firmware.tick_cycles
     return [

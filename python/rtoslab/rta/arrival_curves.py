@@ -1,8 +1,8 @@
 """Arrival curves: the most arrivals in a window of each length, and the least distance between arrivals.
 
 A curve is a list of (count, window) pairs: no window of this length contains more than this number of arrivals. The
-arrivals that come as early as all pairs let them decide everything: no others can be more in a window that begins with
-their first one. They are computed once for each curve."""
+worst case are arrivals that come as early as all pairs allow: no other arrivals can be more in a window that begins
+with the first one. They are computed once for each curve."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def most_arrivals_of_each_task(arrivals: Sequence[Arrivals], window: int) -> lis
 
 
 def shortest_time_between_arrivals(curve: ArrivalCurve, number: int) -> int:
-    """Returns the least time from an arrival to the arrival so many later."""
+    """Returns the least time from an arrival to the arrival that comes `number` arrivals later."""
     times = earliest_arrivals_of_curve(curve)
     whole, rest = divmod(number, len(times) - 1)
     return whole * times[-1] + times[rest]

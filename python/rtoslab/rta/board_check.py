@@ -126,8 +126,8 @@ def run_and_check_task_set(
     """Runs a task set on the virtual board from the critical instant on, and records its response times.
     By default this is the hyperperiod, within LEAST_TICKS and DEFAULT_TICKS.
 
-    A set that asks for more than the processor shows it only after many jobs, so a short hyperperiod is run more often.
-    Raises TaskSetCheckError where the set cannot be run as it stands.
+    An overloaded set misses deadlines only after many jobs, so a short hyperperiod is run several times. Raises
+    TaskSetCheckError if the set cannot be run.
     """
     rows = image_task_rows(system, firmware, work)
     tick = firmware.tick_cycles * system.units_per_cycle

@@ -1,7 +1,8 @@
 """Searches for a broken bound: random sets of every shape, then variations of those that come nearest to their bound.
 
-A finding is a job above its bound, a bound by the worst tick below that by the split tick, or something that the
-overheads do not cover. Each is shrunk to the smallest set that still shows it.
+A finding is a job that took longer than its bound, a bound of the model `worst tick` that is below the bound of `split
+tick`, or a kernel activity that took longer than its overhead. Each finding is reduced to the smallest set that still
+shows it.
 """
 
 from __future__ import annotations
@@ -145,8 +146,8 @@ class TaskSetTestBench:
         return BoundSearchResult(shape, seed, system, starts, len(trace.jobs), nearest, ratios, tuple(findings))
 
     def has_response_time_bounds(self, system: IntegerTimeTaskSet) -> bool:
-        """Whether the search can learn something from a set: some task has a bound. True on one core, where most have.
-        On several cores one task without a bound leaves most others without one.
+        """Whether a task of the set has a bound, so that the search can learn something from it. Always true on one
+        core, where most tasks have a bound. On several cores, one task without a bound leaves most others without one.
         """
         if self.firmware.core_count == 1:
             return True

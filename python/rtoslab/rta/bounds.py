@@ -37,7 +37,8 @@ class ResponseBound:
     """None if there is no bound. `reason` then says why."""
     reason: str = ""
     parts: Mapping[str, int] = field(default_factory=dict)
-    """The response of the worst job by cause. `waiting` is what arrived before that job, less what it had to itself."""
+    """The response of the worst job by cause. `waiting` is negative: the time from the start of the busy period to the
+    arrival of that job."""
     utilisation: float = 0.0
     """The utilisation of everything at least as urgent, and the kernel."""
     obstacle: MissingBoundReason = MissingBoundReason.NONE

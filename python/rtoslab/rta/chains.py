@@ -71,8 +71,9 @@ def longest_observed_chain_latency(chain: ChainOfTasks, system: IntegerTimeTaskS
 def _find_cycle_of_data_passing_chain(
     jobs: Sequence[Sequence[tuple[int, int]]], released: Sequence[bool], number: int, at: int
 ) -> int | None:
-    """Returns the cycle at which data that arrives at cycle `at` has passed these tasks.
-    None if the run ends before. `released`: whether the task before releases each. `number`: of the job that it did.
+    """Returns the cycle at which data that arrives at cycle `at` has passed these tasks. None if the run ends before.
+    `released`: for each task, whether the task before it releases it. `number`: the index of the job that was released
+    in this way.
     """
     for mine, is_released in zip(jobs, released, strict=True):
         next_ = number if is_released else bisect_left(mine, (at, 0))

@@ -67,7 +67,8 @@ class KernelOverheadTimes:
     preemption_cycles: int = 0
     """A switch to a more urgent task: at most once a tick and once a job."""
     slice: int = 0
-    """A switch in a tick that may also be one among equals: every tick, where equals take turns by the tick."""
+    """A switch in a tick, which may also be one between tasks of equal priority: every tick, if they take turns by the
+    tick."""
     interrupt: int = 0
     """Every interrupt: entry and exit, and the time of its handler besides its work."""
     give: int = 0
@@ -87,8 +88,8 @@ class KernelOverheadTimes:
     section: int = 0
     """Every call in the midst of a job's work: a lock taken or given back, interrupts masked or not."""
     inversion: int = 0
-    """Every critical section that others share, and every time a task waits for a less urgent one: a lock that is held,
-    a switch there, the hand over, one back."""
+    """Every critical section that others share, and every time a task waits for a less urgent one: the call at a held
+    lock, the switch to the holder, the handover of the lock, and the switch back."""
     cross_wait: int = 0
     """Every wait for a resource that a task of another core holds, on both cores: the switch as the wait begins, or as
     the resource is given back, and the interrupt by which the other core requests a switch."""

@@ -57,9 +57,8 @@ def task_delays_by_other_cores(
     latest_ends: Mapping[str, int | None],
     latest_sends: Sends,
 ) -> DelaysByOtherCores:
-    """Returns the other cores, with what they can delay.
-    `latest_ends`: the latest end of each task's jobs after their arrival. `latest_sends`: that of the calls which
-    release tasks of other cores, or more urgent ones, by these.
+    """Returns the other cores, with what they can delay. `latest_ends`: the latest end of each task's jobs after their
+    arrival. `latest_sends`: the latest end of each call that releases a task of another core or a more urgent task.
     """
     demands = []
     if obstacle := _reason_one_kernel_cannot_run_tasks(system):
@@ -211,7 +210,8 @@ def tasks_released_on_core(
 def cores_affecting_response_time_analysis(
     system: IntegerTimeTaskSet, overheads: KernelOverheads | None
 ) -> Sequence[int]:
-    """Returns the cores that affect the analysis. A core without a task has the tick, or an idle loop on the bus."""
+    """Returns the cores that affect the analysis. A core without a task affects it, too: it handles the tick, or its
+    idle loop uses the bus."""
     if overheads is None or overheads.smp.cores == 1:
         return system.used_core_numbers
     return range(max(overheads.smp.cores, 1 + max(system.used_core_numbers)))

@@ -14,7 +14,7 @@ from rtoslab.rta.resource_waits import ResourceWaits, WaitsAcrossCores
 from rtoslab.rta.system import IntegerTimeInterrupt, IntegerTimeTask, exact_utilisation
 
 _NEVER: Final = 10**30
-"""A period so long that nothing of it counts."""
+"""A period that never ends within an analysis, so that nothing periodic with it recurs."""
 
 
 class DemandWindowEndInstant(IntEnum):
@@ -52,9 +52,9 @@ class CompetingProcessorDemand:
     shared_resources: frozenset[str] = frozenset()
     """Resources that more than one task uses."""
     tick_jitter: int = 0
-    """How long before the busy period a tick may have been due that is handled in it."""
+    """The longest time by which a tick that is handled in the busy period may have been due before it."""
     release_lead: int = 0
-    """How long before the busy period a release of a less urgent task may have been due that is handled in it."""
+    """The same for a release of a less urgent task that is handled in the busy period."""
     other_cores: Sequence[CompetingProcessorDemand] = ()
     """The other cores' tasks and kernel. A lock that this core waits for is held there."""
     phases: dict[str, int] = field(default_factory=dict)
@@ -180,8 +180,9 @@ class CompetingProcessorDemand:
         return (0 if across is None else across.most_waits_in_window(window)), {}
 
     def most_kernel_work_in_window(self, window: int) -> int:
-        """Returns the most time that the kernel works on this core in any window of this length.
-        Their jitter is their latest end. The kernel holds no lock for longer, interrupts during its calls included.
+        """Returns the most time that the kernel works on this core in any window of this length. The jitter of tasks
+        and interrupts here reaches up to their latest end. The kernel holds no lock for longer, interrupts during its
+        calls included.
         """
         parts = self.demand_in_window(window, -1)
         for work in ("own", "blocking", "tasks", "bus", "locks"):
@@ -205,8 +206,8 @@ class CompetingProcessorDemand:
         )
 
     def _max_reschedule_interrupts_in_window(self, window: int, ticks: int) -> int:
-        """Returns how often another core can interrupt this one in a window to make it choose its task again.
-        The tick's own core is asked only where another one handled a tick late.
+        """Returns how often another core can interrupt this one in a window to make it choose its task again. The core
+        that handles the tick is interrupted only if another core handled a tick late.
         """
         arrived = zip(self.released, most_arrivals_of_each_task(self._releasing, window), strict=True)
         home = sum(min(ticks, count) for arrival, count in arrived if arrival.core == self.task.core)
@@ -307,8 +308,8 @@ class CompetingProcessorDemand:
         return exact_utilisation(parts) + (Fraction(tick, self.charges.tick_period) if tick else 0)
 
     def long_run_utilisation(self) -> Fraction:
-        """Returns the utilisation of the processor in the long run, with the kernel's charges.
-        A charge once a tick or a job counts by the rarer of the two.
+        """Returns the utilisation of the processor in the long run, with the kernel's charges. A charge that is due at
+        most once a tick and once a job is counted for the rarer of the two.
         """
         charge = self.charges
         tasks = (self.task, *self.others)

@@ -35,8 +35,8 @@ def fit_least_squares_line(name: str, model: str, samples: Mapping[int, Sequence
 def fit_upper_bound_line(samples: Mapping[int, Sequence[int]]) -> tuple[int, int]:
     """Returns base and slope, whole and not negative, of the nearest line that no sample exceeds.
 
-    Nearest by the sum over the keys of how far the line lies above the largest sample. It passes through two of the
-    largest samples, so those pairs are all that need be tried.
+    The nearest line has the smallest sum, over all keys, of its distance above the largest sample. It passes through
+    two of the largest samples, so only pairs of them are tried.
     """
     most = {key: max(cycles) for key, cycles in samples.items()}
     slopes = {0}

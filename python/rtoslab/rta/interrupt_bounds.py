@@ -42,7 +42,7 @@ def longest_tick_wait(
     """Returns the longest time that the tick's handler waits for its first instruction: for more urgent interrupts, and
     once for whoever masks it. None if it has no limit.
 
-    A second tick that comes meanwhile finds the first still pending and is lost, and with it the kernel's time.
+    A second tick that comes while the first is still pending is lost. The kernel's time is wrong from then on.
     """
     masked = max(charge.kernel_blocking, longest_masked_time(core, system, charge))
     interrupts = _interrupts_slowed_by_other_cores(system, core, charge)

@@ -1,4 +1,4 @@
-"""Task sets on two kernels, an image of its own on each core: their image, and their traces as one.
+"""Task sets on two kernels, where each core runs a separate image: the combined image, and the merged traces.
 
 Each kernel has the tasks and interrupts of its core, with a tick of its own. A trace of both has the trace of each."""
 

@@ -40,11 +40,11 @@ def longest_masked_call(catalogue: Catalogue, point: PlannedPoint, benchmarks: I
 
 
 def is_masked_sleep(profiled: Profile, interval: InterruptMaskingIntervals) -> bool:
-    """Whether the core slept in this interval with masked interrupts, as in a kernel's idle task.
-    An interrupt then ends the sleep, and its wait afterwards was measured as the wait of a tick in the idle task.
+    """Whether the core slept in this interval with masked interrupts, as in a kernel's idle task. An interrupt then
+    ends the sleep. Its wait after that was measured as the wait of a tick in the idle task.
 
-    The sleep at the mask's end proves it: it took most of the masked time, and no more than that, unless it lasted
-    beyond the section. Sleep that interrupts end by their handlers would be more.
+    The proof is the sleep on the call path of the mask's end. It takes more than half of the masked time, and at most
+    the masked time plus the longest interval. Sleep that interrupts end by their handlers would take more.
     """
     slept = sum(
         spent.cycles[_SLEEP]

@@ -117,8 +117,8 @@ class TimerCosts(StrictFileSchemaModel):
 
 
 class MulticoreInterferenceCosts(StrictFileSchemaModel):
-    """The costs that several cores cause to each other.
-    If `cores` is above 1, all values of the file were measured with so many.
+    """The costs that several cores cause to each other. If `cores` is above 1, all values of the file were measured
+    with this number of cores.
     """
 
     cores: int = Field(default=1, ge=1)

@@ -368,8 +368,8 @@ def random_fan_in_fan_out_task_set(random: Random, firmware: TaskSetFirmware) ->
 def _add_second_releasing_task(
     random: Random, tasks: dict[str, IntegerTimeTask], name: str
 ) -> dict[str, IntegerTimeTask]:
-    """Returns the tasks with one that the tick releases released by a task that releases another one already, if there
-    is one.
+    """Returns the tasks after a change: a task that already releases another one also releases a task that only the
+    tick released before. Returns them unchanged if there are no such tasks.
     """
     senders = [task for task in tasks.values() if 0 < len(task.gives) < MAX_RECEIVERS and task.name != name]
     if not senders:
@@ -387,7 +387,8 @@ def _add_second_releasing_task(
 def _tasks_with_second_releasing_task(
     random: Random, tasks: dict[str, IntegerTimeTask], name: str
 ) -> dict[str, IntegerTimeTask]:
-    """Returns the tasks with one that a second task releases too, all by messages, if there is such a task."""
+    """Returns the tasks after a change: a second task releases a task that one task releases already, and both do it by
+    messages. Returns them unchanged if there is no such task."""
     after, waiting = {name}, [name]
     while waiting:
         further = [receiver for receiver in tasks[waiting.pop()].gives if receiver not in after]

@@ -28,8 +28,8 @@ class TaskJob:
     begin: int
     end: int
     path: tuple[int, ...] = ()
-    """The tasks by whose jobs it was released, the first one first, and itself, if several tasks release some task of
-    the set. Empty otherwise."""
+    """If several tasks release some task of the set: the tasks of the chain that led to the release of this job, from
+    the first one to its own. Empty otherwise."""
 
     @property
     def response_time(self) -> int:
@@ -60,8 +60,8 @@ class HandlerRun:
 
     @property
     def is_reschedule_interrupt(self) -> bool:
-        """Whether it handles the interrupt by which another core makes this one choose its task again.
-        There is no other without a line.
+        """Whether it handles the interrupt by which another core makes this one choose its task again. All other
+        interrupts have a line.
         """
         return self.exception >= _FIRST_LINE and not self.line
 

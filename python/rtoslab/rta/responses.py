@@ -26,7 +26,7 @@ class ObservedResponseTimes:
         return max((*self.ended, *self.unfinished), default=0)
 
     def has_response_time_above_bound(self, bound: int | None) -> bool:
-        """Whether an observed response time is longer than the bound. False without a bound. None is never exceeded."""
+        """Whether an observed response time is longer than the bound. False if there is no bound."""
         return bound is not None and self.longest_response > bound
 
 

@@ -46,7 +46,8 @@ class JobWorkSegment:
 class TaskRow:
     """One task in the image's task table: period, first release, work and priority.
 
-    With parts, these are its work. With a line (from 1 on) its interrupt releases it, and `period_ticks` is any but 0.
+    If it has parts, they are its work. If it has a line (from 1 on), the interrupt of this line releases it, and
+    `period_ticks` is any number but 0.
     """
 
     period_ticks: int

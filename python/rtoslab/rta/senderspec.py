@@ -96,7 +96,7 @@ def _find_period_keys_from_releasing_task(
 def require_valid_senders(
     tasks: Sequence[TaskWithReleases], interrupts: Sequence[ReleasingInterrupt], source: str
 ) -> None:
-    """Raises TaskSetError if the tasks that release other tasks do not fit those."""
+    """Raises TaskSetError if a task that releases others does not fit the tasks that it releases."""
     by_name = {task.name: task for task in tasks}
     by_interrupt = {interrupt.gives: interrupt.name for interrupt in interrupts if interrupt.gives}
     for sender in tasks:
@@ -144,7 +144,7 @@ def _require_valid_receiver(
 def _require_acyclic_task_releases(
     task: TaskWithReleases, by_name: Mapping[str, TaskWithReleases], source: str
 ) -> None:
-    """Raises TaskSetError if a task is released by itself, over whichever other tasks."""
+    """Raises TaskSetError if a task releases itself, directly or through other tasks."""
     before = {task.name: ""}
     reached = [task.name]
     for current in reached:

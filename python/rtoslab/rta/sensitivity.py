@@ -15,9 +15,9 @@ from rtoslab.rta.overheads import KernelOverheads
 from rtoslab.rta.system import IntegerTimeTask, IntegerTimeTaskSet, exact_utilisation, task_set_in_finer_time_units
 
 RESOLUTION: Final = 1_000_000
-"""Factors are whole multiples of one part in so many."""
+"""Factors are multiples of one divided by this number."""
 _NANOSECONDS: Final = 1_000_000_000
-"""The least units in a second, where no clock says how long a cycle is."""
+"""The least number of time units in a second, if no clock defines the length of a cycle."""
 _UNDECIDED: Final = 1_000
 """The part of a WCET, or of the factor, that may stay undecided without a note."""
 STEPS_PER_BOUND: Final = 3_000
@@ -98,7 +98,7 @@ class _SchedulabilityMarginSearch:
         """Returns the largest number in [low, high] whose system is schedulable, provided that all smaller ones are
         too. Low - 1 if none is.
 
-        `now` is the number of the system as it stands.
+        `now` is the number of the system without a change.
         """
         low, high = (now, max(now, high)) if self.is_schedulable else (low - 1, high)
         too_large = high + 1

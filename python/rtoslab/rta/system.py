@@ -16,7 +16,7 @@ from rtoslab.rta.taskset import Carrier, Equals, InterruptSpec, Protocol, TaskSe
 from rtoslab.rta.units import Duration
 
 _LEAST_PRINTED: Final = 5
-"""Of the last printed decimal: the shortest WCET is at least so many, so that rounding does not double it."""
+"""The shortest WCET has at least so many units of the last printed decimal, so that rounding does not double it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,7 @@ class IntegerTimeTaskSet:
     equals: Equals = "any"
     units_per_second: int = 1_000_000
     units_per_cycle: int = 1
-    """1 as well where no clock is known."""
+    """Also 1 if no clock is known."""
     chains: tuple[ChainOfTasks, ...] = ()
 
     @property
