@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from rtoslab._sim import Snapshot
 
 _TASKS_MOST: Final = 256
-"""A list that is longer is none: it is not yet set up, or spoilt."""
+"""The most tasks in a list. A longer list is not yet set up, or damaged."""
 _POINTER_BYTES: Final = 4
 _LOW_BYTE: Final = 0xFFFF_FF00
 

@@ -1,7 +1,7 @@
 """The lengths of the benchmarks' own code that were found by measuring: `code_lengths.toml`.
 
-The trap they prevent: a handler, a port's function in line or a task's loop with some instructions more than its kernel
-needs. A limit that leaves a tenth for other boards and compilers leaves room for them.
+They reveal a handler, an inlined function of the port or a task's loop that has a few instructions more than its kernel
+needs. A limit with a tolerance of a tenth, for other boards and compilers, would not reveal them.
 
 A length is the number of instructions of the benchmark, its runner and the port that a core executed at least once in
 the window. The same compiler with the same options always makes the same code, so it is known exactly for each family

@@ -1,7 +1,7 @@
 """The numbers that a benchmark draws, computed again from its seed, and compared with what the virtual board saw.
 
-The trap it prevents: a benchmark that draws from another seed, draws now and then, or does something in turn. Its
-shares and ranges are those of the draws, and its figure is another one."""
+It reveals a benchmark that draws from another seed, draws only now and then, or alternates instead of drawing. Such a
+benchmark has the right shares and ranges, but another figure."""
 
 from collections.abc import Iterator, Sequence
 from itertools import islice

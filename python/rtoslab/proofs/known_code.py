@@ -1,8 +1,8 @@
 """Limits of the benchmarks' own code that were found by measuring: `measured_benchmark_code_limits.toml`.
 
-The trap they prevent: a limit that holds for every kernel leaves room for a few instructions more in a port with little
-code in line. The limits of one kernel hold at the default optimisation and with the benchmark's usual parameters. They
-are not in benchmark.toml, because they change no figure."""
+A limit that holds for every kernel would leave room for a few more instructions in a port with little inlined code. The
+limits of one kernel hold at the default optimisation and with the benchmark's usual parameters. They are not in
+benchmark.toml, because they change no figure."""
 
 from collections.abc import Mapping
 from functools import cache

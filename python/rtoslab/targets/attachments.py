@@ -1,7 +1,7 @@
 """Devices on a command's line: `i2c1:0x50=eeprom`, `spi1:PA4=loopback`, `i2c1:0x20=file.py:Class`.
 
-The trap: an error in a user's class would end a command with our traceback. Each call of a device reports its error
-with the device's text and the line of the class.
+An error in a user's class must not end a command with a traceback. So each call of a device reports its error with the
+device's text and the line of the class.
 """
 
 import copy

@@ -185,8 +185,8 @@ def first_symbol_per_address(symbols: Iterable[tuple[int, int, str]]) -> list[tu
 
 
 _UNSIZED_MOST_BYTES: Final = 4096
-"""The reach of a symbol without a size, as assembler code has them, where none follows: an address far behind the last
-function is in none."""
+"""The most bytes that a symbol without a size covers, as in assembler code. An address far after the last function
+belongs to no symbol."""
 
 
 class SymbolIndex:

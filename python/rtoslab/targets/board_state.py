@@ -1,7 +1,7 @@
 """Reads the board's state as the window opens from its registers, to compare it with the manifest.
 
-The trap it prevents: an image that turns a cache off, takes a wait state less or lets an interrupt be more urgent than
-its port says is measured under a manifest that says otherwise.
+It reveals an image that turns a cache off, uses one wait state less or makes an interrupt more urgent, although its
+manifest says otherwise.
 
 Registers: ARMv7-M Architecture Reference Manual B3.2 (ACTLR, CCR, CPACR, FPCCR, SHPR), B3.4 (NVIC), B3.5 (MPU).
 RM0008 3.3.3, RM0390 3.8.1, RM0410 3.7.1, RM0433 4.9.1 and RM0367 3.7.1 (FLASH_ACR), and the chapters on DMA of these

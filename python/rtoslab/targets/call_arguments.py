@@ -2,7 +2,7 @@
 first decides what a call does. Such an argument says whether a queue is filled at its front or its back, which bits a
 wait clears, or how long it waits. The fifth and the sixth argument are on the stack.
 
-The trap it prevents: a port that calls the right function with other options, which takes another time."""
+It reveals a port that calls the right function with other options, so that the call takes another time."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping

@@ -1,7 +1,7 @@
 """One core of a board on which each core runs an image of its own, shown as a board with this core alone.
 
-The trap it prevents: a proof for one core that counts what the other core's kernel does. Both cores run. Only the
-observations are restricted, so the cycles are the same whichever core is shown."""
+Without it, a proof for one core would count what the other core's kernel does. Both cores run. Only the observations
+are restricted, so the cycles are the same whichever core is shown."""
 
 from typing import TYPE_CHECKING, Any, Final, cast
 

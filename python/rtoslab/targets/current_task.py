@@ -1,8 +1,9 @@
 """The word that names the running task: its address, and how its writes are read where at times no task runs.
 
-The trap it prevents: a kernel that writes "none" into its word at every switch seems to switch twice, one that idles
-inside its switch's handler seems to stay in it for milliseconds, one that idles without writing its word seems to run
-the last task, and one that names the next task before it switches seems to switch to tasks that never ran.
+Kernels write this word in different ways, and each way misleads a simple reader. A kernel that writes "none" at every
+switch seems to switch twice. A kernel that idles inside its switch's handler seems to stay in it for milliseconds. A
+kernel that idles without writing its word seems to run the last task. A kernel that names the next task before it
+switches seems to switch to tasks that never ran.
 """
 
 from collections.abc import Collection, Mapping, Sequence

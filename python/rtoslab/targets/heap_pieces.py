@@ -1,7 +1,7 @@
 """Counts the pieces of free memory in a kernel's heap as the window opens, by the heap's own list.
 
-The trap it prevents: a heap that is left in many pieces makes each allocation search longer or shorter. Counted calls
-do not show it, since pieces are also made by other means."""
+A heap that is left in many pieces makes each allocation search longer or shorter. Counted calls do not show such a
+heap, because pieces are also made by other means."""
 
 from collections.abc import Iterator
 from itertools import pairwise

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from rtoslab.targets.events import sorted_distinct_values
 
 _FIRST_INSTRUCTION_CYCLES: Final = 24
-"""The first instruction of a function takes no more, even if it pushes nine registers to a slow memory."""
+"""The most cycles that the first instruction of a function takes, even if it pushes nine registers to a slow memory."""
 
 
 def count_allocated_blocks(takes: NDArray[np.void], gives: NDArray[np.void], entries: NDArray[np.void]) -> int:

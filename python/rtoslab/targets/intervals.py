@@ -1,7 +1,7 @@
 """Turns probe events into intervals: how long each lasted between its marks, and its events.
 
-The trap it prevents: a sample of the right length for the wrong reason. Every interval says how many context switches,
-calls and interrupts fell into it, so a proof can demand what must be in it, and an outlier has its cause beside it."""
+A sample may have the right length for the wrong reason. So every interval says how many context switches, calls and
+interrupts it contains. A proof can demand the right ones, and the cause of an outlier is next to it."""
 
 from collections import Counter
 from collections.abc import Mapping

@@ -8,8 +8,7 @@ from functools import cache
 def make_kernel_address_predicate(
     symbols: Sequence[tuple[int, int, str]], is_kernel_function: Callable[[str], bool]
 ) -> Callable[[int], bool]:
-    """Returns a function that tells whether an address is in a function of the kernel. `symbols` are address, size and
-    name.
+    """Returns a function that tells whether an address is in a function of the kernel.
 
     `symbols`: address, size and name; `is_kernel_function`: whether a name is of the kernel.
     """

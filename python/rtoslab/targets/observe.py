@@ -1,7 +1,7 @@
 """The kernel's activity, seen from outside: switches between tasks and calls of its functions, with their cause.
 
-The trap it prevents: a 30 s window yields hundreds of millions of events. They are consumed in chunks and kept as
-counts only, so memory stays flat and a proof is a pure function of counts."""
+A window of 30 s yields hundreds of millions of events. They are consumed in chunks, and only counts are stored. So the
+use of memory does not grow, and a proof is a pure function of counts."""
 
 from collections import Counter
 from collections.abc import Mapping

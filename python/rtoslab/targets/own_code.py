@@ -1,8 +1,8 @@
 """The benchmark's own code over a whole window: how often each instruction was executed, and which functions it called.
 
-The trap it prevents: a proof that looks at the first thousand rounds misses a loop that begins later. The profile
-counts every instruction of every round, so a loop, a branch that is taken now and then, and a handler with work of its
-own show in these counts wherever they are.
+A proof that looks only at the first thousand rounds misses a loop that begins later. The profile counts every
+instruction of every round. So these counts show an additional loop, a branch that is taken only now and then, and a
+handler with additional work, wherever they are.
 """
 
 import re

@@ -1,8 +1,8 @@
 """Finds the firmware's own functions that calculate in floating point.
 
-The trap it prevents: the floating-point contexts do not always tell whether the benchmark uses the unit. A handler that
-uses it interrupts code that did not, and in some kernels the compiler moves pairs of words through floating-point
-registers, so whoever calls them has a context.
+The floating-point contexts do not always show whether the benchmark uses the floating-point unit. A handler that uses
+the unit may interrupt code that did not. In some kernels the compiler moves pairs of words through floating-point
+registers, so each task that calls them has a context.
 
 Loads and stores do not count, because the compiler moves integers by them, too. Encodings: ARMv7-M Architecture
 Reference Manual, A6.4 to A6.9 (data processing of coprocessors 10 and 11, transfers between them and the core).

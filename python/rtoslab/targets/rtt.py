@@ -20,7 +20,7 @@ _READ_AT: Final = 16
 _BUFFERS_MOST: Final = 16
 _NAME_MOST: Final = 32
 _BYTES_MOST: Final = 1 << 20
-"""A larger buffer is no buffer: the words are not yet written, or no control block."""
+"""The most bytes of a buffer. If the words say more, they are not yet written, or they are not a control block."""
 
 
 @dataclass(slots=True)

@@ -81,7 +81,7 @@ class SimulationResult:
     exit_code: int | None = None
     """The code with which the firmware ended by semihosting."""
     notes: Sequence[str] = ()
-    """What the user may want to know of the run. No warning."""
+    """Notes on the run for the user, which are not warnings."""
     fault: Fault | None = None
     """The fault that the run ended with."""
     handled: Sequence[Fault] = ()
@@ -130,7 +130,7 @@ class SimulationRunOptions:
     settings: Mapping[str, int] = field(default_factory=dict)
     strict: bool = False
     load_address: int | None = None
-    """Where a plain binary is loaded. None for files that say it themselves."""
+    """The address at which a plain binary is loaded. None for files that contain it."""
     max_cycles: int | None = None
     expect: str | None = None
     """A pattern: the run ends and has passed when the output matches it."""

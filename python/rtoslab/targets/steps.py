@@ -1,7 +1,7 @@
 """The steps of a benchmark's tasks and handlers, from the probes: calls with their arguments, results and ends,
 switches with the call that caused them, interrupts, marks.
 
-The trap it prevents: a test whose totals are right and whose order, objects or causes are not. Only the window's first
+They reveal a test whose totals are right, but whose order, objects or causes are wrong. Only the window's first
 MOST_EVENTS events become steps: code that repeats every few hundred cycles shows there, and memory stays flat.
 """
 

@@ -1,6 +1,6 @@
 """Recognises a run that ended in a handler that nobody wrote: the endless loop of start-up code for free vectors.
 
-Such a handler has as many names as there are interrupts, so a name tells nothing. The exception's number does.
+All free vectors name this handler, so its name does not show which interrupt came. The exception's number shows it.
 """
 
 from collections.abc import Iterable

@@ -1,10 +1,12 @@
-"""Checks that the cores work on the test: they sleep, or run the kernel's idle task, for at most so much of the window.
+"""Checks that the cores work on the test: they sleep, or run the kernel's idle task, for at most a given share of the
+window.
 
 If the benchmark's own code is all that runs, a count may also be limited to a range of its instructions: an idle loop
 beside the work is neither asleep nor a call.
 
-A kernel that waits for another core's lock asleep sleeps while it has work to do: there a core is idle if it switches
-to a task that is none of the image's. If a benchmark's tasks may wait for each other, all sleep is counted."""
+Some kernels sleep while they wait for a lock of another core. With such a kernel, a core counts as idle only if it
+switches to a task that the image did not create. If a benchmark's tasks may wait for each other, all sleep is
+counted."""
 
 from rtoslab.proofs.evidence import (
     BenchmarkProofEvidence,
@@ -15,7 +17,7 @@ from rtoslab.proofs.evidence import (
 from rtoslab.results import BenchmarkProofFinding
 
 HARDLY = 2
-"""Percent of the window that a benchmark idles which never waits."""
+"""The percentage of the window that a benchmark without waits may idle."""
 SWITCHES_TO_IDLE = 2
 """The most switches at the window's edges, where a core's sleep proves nothing."""
 

@@ -1,6 +1,7 @@
-"""Each periodic task calls once a period: as often, in the ticks that were seen, as its period says, give or take one.
+"""Checks that each periodic task calls the service once a period: as often, in the observed ticks, as its period says,
+give or take one.
 
-From the parameters `period_N_ms` of the benchmark. The tick is a millisecond.
+The periods are the benchmark's parameters `period_N_ms`. The tick is a millisecond.
 """
 
 from rtoslab.proofs.evidence import (

@@ -1,4 +1,4 @@
-"""The measured call is the kernel's call: it is executed inside every interval of the series, so often.
+"""Checks that every interval of the series contains the measured kernel call, as often as stated.
 
 An interrupt may hit the function's first instruction, which is then seen twice: a sample may have one more for each. A
 kernel that cannot be told not to slice time may switch at a tick where a call would have, or need another call to be

@@ -1,6 +1,6 @@
-"""The measured call is the kernel's call: its function executed so many times per count.
+"""Checks that the kernel function of the measured call is executed as many times per count as stated.
 
-Services that end in one function are counted together: the others give the names of each."""
+Services that end in the same function are counted together."""
 
 from rtoslab.proofs.evidence import (
     BenchmarkProofEvidence,

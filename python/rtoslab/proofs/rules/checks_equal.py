@@ -1,4 +1,5 @@
-"""Figures that the firmware keeps in different places agree: the named checks of a core are all equal, and not zero."""
+"""Checks that figures which the firmware stores in different places agree: the named checks of a core are all equal,
+and not zero."""
 
 from rtoslab.proofs.evidence import BenchmarkProofEvidence, BenchmarkProofParameters, make_judged_proof_finding
 from rtoslab.results import BenchmarkProofFinding

@@ -1,4 +1,4 @@
-"""The firmware's own refusals: each named check was reported by every core, and is zero."""
+"""Checks the firmware's own counts of errors: each named check was reported by every core, and is zero."""
 
 from rtoslab.proofs.evidence import BenchmarkProofEvidence, BenchmarkProofParameters, make_judged_proof_finding
 from rtoslab.results import BenchmarkProofFinding

@@ -1,4 +1,4 @@
-"""The contention the test is named for happened: so many attempts did not find their object free."""
+"""Checks that the contention for which the test is named happened: some attempts did not find their object free."""
 
 from rtoslab.proofs.evidence import (
     BenchmarkProofEvidence,

@@ -1,4 +1,5 @@
-"""The tasks of a core count alike: their counters are within `max_spread` of each other, and none is zero."""
+"""Checks that the tasks of a core count alike: their counters are within `max_spread` of each other, and none is
+zero."""
 
 from rtoslab.proofs.evidence import BenchmarkProofEvidence, BenchmarkProofParameters, make_judged_proof_finding
 from rtoslab.results import BenchmarkProofFinding

@@ -31,7 +31,7 @@ from rtoslab.results import BenchmarkProofFinding
 from rtoslab.targets import steps as seen
 
 USUAL_ROUNDS_OF_FOUR: Final = 3
-"""The limit of own cycles must hold in so many of four rounds."""
+"""The number of rounds, of four, in which the limit of own cycles must hold."""
 
 REFUSAL_RISK: Final = 1e-6
 """The accepted probability of refusing honest draws."""

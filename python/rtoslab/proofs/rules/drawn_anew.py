@@ -1,5 +1,5 @@
-"""The asynchronous interrupt comes after a time drawn anew each time: hardly two are alike, none is out of range, and
-they follow each other as they are drawn from the seed."""
+"""Checks that the asynchronous interrupt comes after a time that is drawn anew each time: hardly two times are alike,
+none is out of range, and their order is that of the draws from the seed."""
 
 from itertools import pairwise
 from typing import Final

@@ -1,4 +1,4 @@
-"""A task calls one service or the other as the lowest bit of what it draws from the seed says."""
+"""Checks that a task calls one of two services, as the lowest bit of each number drawn from the seed says."""
 
 from typing import Annotated, Final
 

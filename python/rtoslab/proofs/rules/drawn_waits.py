@@ -1,5 +1,5 @@
-"""A task computes before its calls of a service for as long as is drawn from the seed, so the calls meet every phase of
-what follows them."""
+"""Checks that a task computes before its calls of a service for as long as is drawn from the seed. So the calls meet
+every phase of what follows them."""
 
 import numpy as np
 

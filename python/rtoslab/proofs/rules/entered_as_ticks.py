@@ -1,7 +1,6 @@
-"""The kernel calls a function as often as the periods of its timers say.
+"""Checks that the kernel calls a function as often as the periods of its timers say.
 
-The trap it prevents: a figure beside further periodic timers that were not started, that expire once, or that have
-other periods."""
+It reveals further periodic timers that were not started, that expire only once, or that have other periods."""
 
 from rtoslab.proofs.evidence import (
     BenchmarkProofEvidence,

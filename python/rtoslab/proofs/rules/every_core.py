@@ -1,4 +1,4 @@
-"""Tasks that no core binds are moved by the kernel: some of them run on every core."""
+"""Checks that the kernel moves tasks that are bound to no core: some of them run on every core."""
 
 from rtoslab.proofs.evidence import (
     BenchmarkProofEvidence,

@@ -1,4 +1,4 @@
-"""Every ordered pair of the tasks under test and the idle task was switched between, and often enough."""
+"""Checks that the kernel switched often enough between every ordered pair of the tasks under test and the idle task."""
 
 from itertools import permutations
 

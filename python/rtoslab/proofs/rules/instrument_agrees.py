@@ -1,4 +1,5 @@
-"""The instrument and the marks around what it measures tell the same time, within what the instrument costs itself.
+"""Checks that the instrument and the marks around the measured code agree on its time, within the instrument's own
+cost.
 
 The instrument's cost is measured in the same image, with an empty interval: at most `usual_cycles`, more where code is
 slower. From place to place it differs a little: a series may usually take `usual_cycles` more or less (18 were seen),

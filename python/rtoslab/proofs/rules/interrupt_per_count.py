@@ -1,4 +1,4 @@
-"""Each count saw its interrupt: the core entered the handler as often as it counted."""
+"""Checks that each count had its interrupt: the core entered the handler as often as it counted."""
 
 from typing import Literal
 

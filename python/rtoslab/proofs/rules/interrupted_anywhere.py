@@ -1,4 +1,4 @@
-"""The interrupt is not bound to what the core does: it came at many different instructions."""
+"""Checks that the interrupt does not depend on what the core does: it came at many different instructions."""
 
 from typing import Literal
 

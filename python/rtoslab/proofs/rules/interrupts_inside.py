@@ -1,4 +1,5 @@
-"""The interrupt that a series is named for was taken inside every one of its intervals, so often."""
+"""Checks that the interrupt for which a series is named was taken inside every one of its intervals, as often as
+stated."""
 
 from rtoslab.base import count_with_noun
 from rtoslab.proofs.evidence import (

@@ -1,8 +1,9 @@
-"""The interrupts of the window are those that the benchmark asks for, the kernel's own, and one tick a period.
+"""Checks that the interrupts of the window are those that the benchmark requests, those of the kernel, and one tick a
+period.
 
-Another interrupt takes time from what is measured and shows in no figure. A tick that comes more often does as well.
-While the runner measures the cost of its instrument, interrupts are masked: of the ticks that are due then, one comes.
-On the line by which a kernel's cores interrupt each other, as many entries are the kernel's own as it has sent."""
+Any other interrupt, or a more frequent tick, takes time from the measured code and shows in no figure. While the runner
+measures the cost of its instrument, interrupts are masked: of the ticks that are due then, one comes. On the line by
+which a kernel's cores interrupt each other, as many entries are the kernel's own as it has sent."""
 
 from rtoslab.catalogue import EMPTY_SERIES
 from rtoslab.proofs.evidence import (

@@ -1,4 +1,5 @@
-"""The intervals that only the virtual board observes came in order, none inside another one, and often enough."""
+"""Checks that the intervals which only the virtual board observes came in order, that none is inside another one, and
+that there are enough of them."""
 
 from rtoslab.proofs.evidence import (
     BenchmarkProofEvidence,

@@ -1,6 +1,7 @@
-"""Each task did as many jobs as periods began: from its counter and the check `period_N_ticks` of task N.
+"""Checks that each task did as many jobs as periods began, by its counter and by the check `period_N_ticks` of task N.
 
-A task without a period is absent and counts nothing. The window begins before the first period and may end inside one.
+A task without a period has no such check and counts nothing. The window begins before the first period and may end
+inside one.
 """
 
 from rtoslab.proofs.evidence import BenchmarkProofEvidence, BenchmarkProofParameters, make_judged_proof_finding

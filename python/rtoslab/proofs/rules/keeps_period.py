@@ -1,9 +1,9 @@
-"""A periodic activity keeps its period: its intervals follow each other without a gap, each lasts as long as its ticks,
-and they add up.
+"""Checks that a periodic activity keeps its period: its intervals follow each other without a gap, each lasts as long
+as its ticks, and their errors do not add up.
 
-It prevents a jitter that looks small because every period is late by the same amount. The error of an interval's end
-is its distance from where it would be if every period had been exactly as long as its ticks. It may vary by what delays
-a single call, but it must not grow."""
+It reveals a jitter that looks small only because every period is late by the same amount. The error of an interval's
+end is its distance from where it would be if every period had been exactly as long as its ticks. It may vary by what
+delays a single call, but it must not grow."""
 
 from itertools import pairwise
 from typing import Final

@@ -1,4 +1,5 @@
-"""Nothing but the measured task runs: no context switch in the window, save the control task's at its edges."""
+"""Checks that only the measured task runs: there is no context switch in the window, except those of the control task
+at its edges."""
 
 from rtoslab.proofs.evidence import (
     BenchmarkProofEvidence,

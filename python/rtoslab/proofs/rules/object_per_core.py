@@ -1,4 +1,5 @@
-"""Nothing is shared: every core called the service with one object, and no two cores with the same."""
+"""Checks that the cores share no object: each core called the service with one object, and no two cores with the same
+one."""
 
 from rtoslab.proofs.evidence import (
     BenchmarkProofEvidence,

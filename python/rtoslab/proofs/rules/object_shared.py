@@ -1,4 +1,4 @@
-"""One object is shared: every core called the service, and all with the same object."""
+"""Checks that the cores share one object: every core called the service, and all with the same object."""
 
 from rtoslab.proofs.evidence import (
     BenchmarkProofEvidence,

@@ -1,7 +1,8 @@
-"""Objects are what the benchmark says: so long a queue, items of so many bytes, so many to take, as the window opens.
+"""Checks that the kernel objects are as the benchmark says when the window opens, for instance the length of a queue,
+the size of its items and the count of a semaphore.
 
-If several cores run, a task of another one may be at work already as the window opens: the level of an object then
-proves nothing."""
+If several cores run, a task of another core may be at work already at that time. The level of an object then proves
+nothing."""
 
 from rtoslab.proofs.evidence import (
     BenchmarkProofEvidence,

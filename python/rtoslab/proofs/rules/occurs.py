@@ -1,4 +1,5 @@
-"""Each of these steps happens: a round that allows one of several steps does not require any of them."""
+"""Checks that each of these steps happens, because a round that allows one of several steps does not require any of
+them."""
 
 from collections import Counter
 

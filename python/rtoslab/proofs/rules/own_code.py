@@ -1,4 +1,5 @@
-"""Every instruction of the benchmark was executed as often as its rounds say, over the whole window and on every core.
+"""Checks that every instruction of the benchmark was executed as often as its rounds say, over the whole window and on
+every core.
 
 An instruction was executed once a round, or a few times only, at the edges of the window. Any other loop or branch
 that the benchmark does not declare is refused: a loop in each round, a loop that begins later, a branch that is taken
@@ -25,7 +26,7 @@ _RUNNER = "bench_keep"
 """The function of the runner that drops what comes after a series has its samples. `samples_complete` accounts for
 it."""
 _MOST_TASKS = 10
-"""The counts of so many tasks are added in every combination."""
+"""The most tasks whose counts are added in every combination."""
 _COUNTER_READ_US = 16
 """The longest time from either edge of the window to the read of another core's counters."""
 

@@ -1,4 +1,5 @@
-"""The stress between two kernels is as requested: each image took the lock as often as its role says, and they met.
+"""Checks that the stress between two kernels is as requested: each image took the lock as often as its role says, and
+sometimes both wanted it at the same time.
 
 The target on core 0 takes it in each round, the stress task on core 1 in the stated share of its iterations. The
 records of both images are evidence for each of them: a target beside a stress task that did nothing shows nothing."""

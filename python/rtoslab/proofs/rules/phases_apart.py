@@ -1,6 +1,6 @@
-"""Proves that a repetition on the tick does not always begin at the same distance from it.
+"""Checks that an activity that repeats with the tick does not always begin at the same distance from it.
 
-It prevents a jitter of 0 that only shows that every sample had the same phase."""
+Otherwise a jitter of 0 would only show that every sample had the same phase."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""A chain of preemptions: each wake-up switches at once, out of the waking call, to the next task of the list.
+"""Checks a chain of preemptions: each wake-up switches at once, out of the waking call, to the next task of the list.
 
 Falling back down the chain happens by blocking, so a switch upwards that was not caused by the waking service, or a
 missing one, shows that the test did not preempt.

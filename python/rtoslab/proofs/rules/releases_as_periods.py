@@ -1,8 +1,9 @@
-"""The tick releases what the periods say: at each tick of the window, exactly the tasks whose period begins ran next.
+"""Checks that the tick releases tasks as the periods say: after each tick of the window, exactly the tasks whose period
+begins ran next.
 
-From the parameters `period_N_ms` and `phase_ms` of the benchmark: task N is released whenever the pattern's time is a
-multiple of its period, and the window opens phase_ms into the pattern. A kernel whose sleeps last a tick longer is
-late by that tick, in each release and in the end of the window.
+The benchmark's parameters `period_N_ms` and `phase_ms` state the periods: task N is released whenever the pattern's
+time is a multiple of its period, and the window opens phase_ms into the pattern. A kernel whose sleeps last a tick
+longer is late by that tick, in each release and in the end of the window.
 """
 
 from collections.abc import Callable

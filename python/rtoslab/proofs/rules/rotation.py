@@ -1,4 +1,5 @@
-"""Equal tasks take turns: every switch between them goes from one to the next in the list, last to first."""
+"""Checks that tasks of equal priority take turns: every switch between them goes from one to the next in the list, last
+to first."""
 
 from rtoslab.proofs.evidence import (
     BenchmarkProofEvidence,

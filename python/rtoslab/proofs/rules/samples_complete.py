@@ -1,4 +1,5 @@
-"""Every series has as many samples as were asked for, and the image's intervals came in order, one sample each.
+"""Checks that every series has the requested number of samples, and that the image's intervals came in order, with one
+sample each.
 
 The samples that the image sends are those that its runner was told after each interval: none is dropped, none added,
 none changed, none in another's place.

@@ -1,6 +1,7 @@
-"""A kernel that searches for the most urgent ready task goes down one priority a step: from the last one's to the next.
+"""Checks a kernel that searches for the most urgent ready task: it goes down one priority a step, from that of the last
+task to that of the next one.
 
-Going up takes none, because whatever becomes ready raises the place where the search begins.
+Going up takes no step, because a task that becomes ready raises the priority at which the search begins.
 """
 
 from rtoslab.proofs.evidence import (

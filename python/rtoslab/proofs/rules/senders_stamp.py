@@ -1,4 +1,4 @@
-"""A message's stamp and the virtual board tell the same time from the sender to the receiver.
+"""Checks that a message's stamp and the virtual board agree on the time from the sender to the receiver.
 
 The board sees both cores: the mark right before the sender reads the counter, and the one right after the receiver has.
 So no stamp is longer than between the marks, and it is shorter by the two readings and the instructions beside them

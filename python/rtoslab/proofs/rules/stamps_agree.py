@@ -1,4 +1,4 @@
-"""A hardware timer's stamp and the virtual board tell the same.
+"""Checks that the stamps of a hardware timer agree with the virtual board.
 
 A stamp counts from the timer's event, the board knows when the core recognised the interrupt. In between lies what kept
 the core from it (masked interrupts, a longer instruction), and the reading's way to the timer is constant. So no stamp

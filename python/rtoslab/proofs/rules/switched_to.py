@@ -1,7 +1,9 @@
-"""Each of these tasks comes to run by a switch to it for every count, on whichever core: it waits or yields in between.
+"""Checks that the kernel switches to each of these tasks for every count, on whichever core: the task waits or yields
+in between.
 
-For tasks that are bound to no core, where the order of switches on one core says nothing. If one core gives while
-another is still on its way to a wait, a wait now and then finds its object and continues: `least_percent`."""
+The rule is for tasks that are bound to no core, where the order of switches on one core proves nothing. If one core
+gives while another is still on its way to a wait, a wait now and then finds its object and continues:
+`least_percent`."""
 
 from rtoslab.proofs.evidence import (
     BenchmarkProofEvidence,

@@ -1,4 +1,5 @@
-"""The operation of a series is what its name says: so many context switches are inside every one of its intervals."""
+"""Checks that the operation of a series is the one in its name: every one of its intervals contains the stated number
+of context switches."""
 
 from rtoslab.proofs.evidence import (
     BenchmarkProofEvidence,

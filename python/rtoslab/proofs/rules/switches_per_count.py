@@ -1,4 +1,5 @@
-"""The context switches that the test is named for really happened: so many per count, no more and no fewer."""
+"""Checks that the context switches for which the test is named really happened: the stated number per count, no more
+and no fewer."""
 
 from rtoslab.proofs.evidence import (
     BenchmarkProofEvidence,

@@ -1,6 +1,6 @@
-"""So many samples of a series hold a tick of the kernel: there are enough of them for their longest to mean something.
+"""Checks that enough samples of a series contain a tick of the kernel.
 
-The trap it prevents: a worst case observed between two ticks.
+Otherwise the longest sample may be a worst case that was observed only between ticks.
 """
 
 from rtoslab.proofs.evidence import (

@@ -1,6 +1,6 @@
-"""As many further timers as a parameter says are armed from before the window to its end.
+"""Checks that as many further timers as a parameter says are armed from before the window to its end.
 
-The trap it prevents: a figure beside eight armed timers that were never started, or one of which alone was."""
+It reveals a figure that claims to be measured with eight armed timers, although none or only one was started."""
 
 from rtoslab.proofs.evidence import (
     BenchmarkProofEvidence,

@@ -1,8 +1,8 @@
-"""The window that the image tells lasted as long as the board saw it, and its counts are those in memory.
+"""Checks that the window lasted as long as the image says, and that its counts are those in memory.
 
-A count is beside the time that the image says it took. The board's own cycles between the two changes of the
-window's state say whether that is so: a stamp taken before the tasks leave the gate makes it wrong. The counts of core
-0's tasks, which stand still at both edges, are read from the runner's table at the same time.
+A rate is a count divided by the time that the image states. The virtual board counts the cycles between the two changes
+of the window's state, which show whether this time is right: a stamp taken before the tasks leave the gate makes it
+wrong. The counts of core 0's tasks, which stand still at both edges, are read from the runner's table at the same time.
 """
 
 from rtoslab.proofs.evidence import (

@@ -1,6 +1,6 @@
-"""The windows of two kernels, each in an image of its own on one core, were open at the same time.
+"""Checks that the windows of two kernels, each in a separate image on one core, were open at the same time.
 
-A rate beside an idle core says nothing of two busy ones. Both images stamp their windows by the same timer.
+A rate next to an idle core shows nothing about two busy cores. Both images stamp their windows by the same timer.
 """
 
 from rtoslab.proofs.evidence import (
