@@ -1,5 +1,5 @@
-"""Checks that the asynchronous interrupt comes after a time that is drawn anew each time: hardly two times are alike,
-none is out of range, and their order is that of the draws from the seed."""
+"""Checks that each time before the asynchronous interrupt is drawn at random. Hardly two times are alike, none is out
+of range, and their order is that of the draws from the seed."""
 
 from itertools import pairwise
 from typing import Final

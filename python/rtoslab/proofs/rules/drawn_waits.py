@@ -1,5 +1,5 @@
-"""Checks that a task computes before its calls of a service for as long as is drawn from the seed. So the calls meet
-every phase of what follows them."""
+"""Checks that a task computes before its calls of a service for as long as is drawn from the seed. So the calls come at
+every phase of the activity that follows them."""
 
 import numpy as np
 

@@ -1,5 +1,5 @@
-"""Checks that the sizes and lifetimes of blocks are mixed: every size was requested and no other, nearly all places
-were taken at some time, and blocks are taken and given back in the order that is drawn from the seed."""
+"""Checks that the sizes and lifetimes of blocks are mixed. Every size was requested and no other, and nearly all places
+were taken at some time. Blocks are taken and given back in the order that is drawn from the seed."""
 
 from collections.abc import Iterator
 from itertools import islice, takewhile

@@ -2,13 +2,13 @@
 cost.
 
 The instrument's cost is measured in the same image, with an empty interval: at most `usual_cycles`, more where code is
-slower. From place to place it differs a little: a series may usually take `usual_cycles` more or less (18 were seen),
-and where another level makes the code slower, more; a sample may take `slack_cycles` more or less; the report says how
-much it was. If flash has a cache, the few instructions between mark and reading may have to be fetched first: one
-sample in `rare` of a series may be longer than that. None is shorter than the time between its marks, for the readings
-are outside of them. By the pin a sample may be some cycles shorter: a store goes through a buffer, and the one that
-raises the pin may take longer through it than the one that lowers it (4 cycles were seen). A sample with an interrupt
-between mark and reading is left out: the reading contains the interrupt, the marks do not."""
+slower. From place to place it differs a little. A series may usually take `usual_cycles` more or less (18 were seen),
+and still more where another optimisation level makes the code slower. A sample may take `slack_cycles` more or less.
+The report says how much it was. If flash has a cache, the few instructions between mark and reading may have to be
+fetched first: one sample in `rare` of a series may be longer than that. None is shorter than the time between its
+marks, for the readings are outside of them. By the pin a sample may be some cycles shorter. A store goes through a
+buffer, and the store that raises the pin may take longer through it than the one that lowers it (4 cycles were seen). A
+sample with an interrupt between mark and reading is left out: the reading contains the interrupt, the marks do not."""
 
 from statistics import median
 
