@@ -146,8 +146,8 @@ def _option_ranking_section(observations: SweepObservations, effects: Sequence[O
     marks = f"one mark for each of {count_with_noun(len(observations.times), 'benchmark')}"
     caption = f"Change of time by option, {marks}; the strongest option first."
     prose = (
-        "The change of time when one option leaves its first value, over all pairs of points that are equal in "
-        "all other options. Less is faster."
+        "The change of time if an option has another value than its first one. It is computed over all pairs of points "
+        "that are equal in all other options. A negative change is faster."
     )
     columns: tuple[str, ...] = ("option", ">mean", ">least", ">most", ">pairs of points")
     if observations.max_placements > 1 or has_open:
@@ -156,8 +156,8 @@ def _option_ranking_section(observations: SweepObservations, effects: Sequence[O
         prose += f" {_ONE_PLACEMENT}"
     if observations.max_placements > 1:
         prose += (
-            f" Each point counts by the median of up to {observations.max_placements} placements of its code; a "
-            "change that another choice of placements would reverse is called placement."
+            f" The time of a point is the median over up to {observations.max_placements} placements of its code. A "
+            "change that another choice of placements would reverse is called `placement`."
         )
     return ReportSection(
         "options",
@@ -209,8 +209,8 @@ def _option_interactions_section(observations: SweepObservations) -> ReportSecti
     ]
     pairs = count_with_noun(len(unclear), "pair", "of changes is", "of changes and benchmarks are")
     prose = (
-        "How much the effect of two changes together differs from the product of their single effects. At 0 % the "
-        f"effects multiply. {pairs} shown, with a difference of {LEAST_INTERACTION:.1%} or more."
+        "The effect of two changes together, compared with the product of their single effects. At 0 % the effects "
+        f"just multiply. {pairs} shown, with a difference of {LEAST_INTERACTION:.1%} or more."
     )
     if any(item.ratio.is_undecided_with_one_code_placement for item in unclear):
         prose += f" {_ONE_PLACEMENT}"
@@ -289,8 +289,8 @@ def _quickest_configurations_section(observations: SweepObservations) -> ReportS
     if observations.max_placements > 1:
         columns = (*columns, ">as quick")
         note = (
-            "By the median over the placements. As quick: the number of other configurations that are not slower "
-            "in every placement, so that the fastest one is not certain."
+            "The quickest configuration has the smallest median over the placements. As quick: the number of other "
+            "configurations that are at least as fast in some placement, so that the quickest one is not certain."
         )
         prose = (note,)
     return ReportSection("best", "Quickest configurations", prose, (), [TableData("By benchmark", columns, rows)])
