@@ -1,8 +1,8 @@
-# How the kernel is built. A kernel with sources of its own makes `kernel` a static library of them:
+# Defines how the kernel is built. If the kernel has source files, build them as the static library `kernel`:
 #   add_library(kernel STATIC ${files}), target_compile_options(kernel PRIVATE ${BENCH_TARGET_FLAGS}),
-#   and its include folders PUBLIC; set(KERNEL_TARGETS kernel). firmware/kernels/rt is a short example.
-# Of a kernel that its user names as a tree, kernel_from_tree(@SYMBOL@_kernel) makes the library: link it to `kernel`, name
-#   it in KERNEL_TARGETS, and leave KERNEL_SOURCE_DIR to it. firmware/kernels/threadx is an example.
+#   PUBLIC include folders, and set(KERNEL_TARGETS kernel). firmware/kernels/rt is a short example.
+# If users add the kernel's sources as a tree, kernel_from_tree(@SYMBOL@_kernel) makes the library. Link it to `kernel`,
+#   name it in KERNEL_TARGETS, and do not set KERNEL_SOURCE_DIR. firmware/kernels/threadx is an example.
 add_library(kernel INTERFACE)
 target_include_directories(kernel INTERFACE "${KERNEL_DIR}/config")
 

@@ -1,4 +1,4 @@
-/* What is not measured: start, tick, critical sections; and what stands in the kernel's place until it is here. */
+/* Code of the port that is not measured: start, tick, critical sections. Also a placeholder for the kernel. */
 #include "bench/board.h"
 #include "bench/port.h"
 
@@ -19,7 +19,7 @@ void port_start(void)
     cpu_systick_start(TICK_CYCLES);
 }
 
-/* The vector itself: firmware/cpus/ names the handlers of system exceptions. */
+/* This function is in the vector table. firmware/cpus/ has the names of the handlers of system exceptions. */
 void isr_systick(void)
 {
     uint32_t now = @SYMBOL@_ticks + 1u;
@@ -51,7 +51,7 @@ void port_critical_exit(port_critical_t entered)
     cpu_restore_interrupts(entered);
 }
 
-/* With interrupts masked a core still wakes, and the handler runs once they are let in. */
+/* A pending interrupt wakes the core although it is masked. Its handler runs as soon as it is unmasked. */
 static bool taken_within(struct @SYMBOL@_semaphore *semaphore, uint32_t ticks)
 {
     uint32_t start = @SYMBOL@_ticks, masked = cpu_mask_interrupts();

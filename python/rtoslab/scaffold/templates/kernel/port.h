@@ -1,5 +1,5 @@
-/* @TITLE@ behind the port contract: types and measured calls. The rules: spec/port.md; every function's form:
- * firmware/include/bench/port.h. A measured call is `static inline` and calls the kernel's own function, once. */
+/* The port of @TITLE@: types and measured calls. spec/port.md has the rules, and firmware/include/bench/port.h has the
+ * form of every function. A measured call is `static inline` and calls one function of the kernel once. */
 #pragma once
 
 #include "@SYMBOL@_config.h"
@@ -10,7 +10,7 @@
 #define PORT_TIME_SLICE_TICKS 0
 #define PORT_ISR_URGENCY 0
 
-/* In the kernel's place: these come from its own headers once it is here. */
+/* A placeholder for the kernel. Replace these declarations by the kernel's headers. */
 struct @SYMBOL@_semaphore {
     volatile uint32_t count;
     uint32_t maximum;
@@ -23,7 +23,7 @@ bool @SYMBOL@_semaphore_take_for(struct @SYMBOL@_semaphore *semaphore, uint32_t 
 bool @SYMBOL@_semaphore_give(struct @SYMBOL@_semaphore *semaphore);
 void @SYMBOL@_semaphore_give_from_isr(struct @SYMBOL@_semaphore *semaphore);
 
-/* The contract. */
+/* The types and functions that the port contract requires. */
 typedef uint32_t port_critical_t;
 typedef struct @SYMBOL@_semaphore port_semaphore_t;
 
