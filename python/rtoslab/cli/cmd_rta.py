@@ -163,13 +163,13 @@ def rta_bounds_command(
     "--events", is_flag=True, help=("Also use interrupts that release tasks, critical sections and masked sections.")
 )
 @click.option(
-    "--sends", is_flag=True, help=("In addition to --events, use tasks that other tasks release, and late releases.")
+    "--sends", is_flag=True, help=("Everything of --events, and tasks that other tasks release, and late releases.")
 )
-@click.option("--timers", is_flag=True, help=("In addition to --sends, use timers of the kernel."))
+@click.option("--timers", is_flag=True, help=("Everything of --sends, and timers of the kernel."))
 @click.option(
     "--fans",
     is_flag=True,
-    help=("In addition to --timers, use tasks that release several tasks, or that several tasks release."),
+    help=("Everything of --timers, and tasks that release several tasks, or that several tasks release."),
 )
 @click.option(
     "--cores",

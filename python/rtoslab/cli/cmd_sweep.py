@@ -83,8 +83,8 @@ def sweep_command(
     in any run, are taken from the cache.
 
     With --placements, measure a BENCHMARK in many placements of its code. Shows the median of each figure, its range
-    over the placements, and the functions whose own cycles changed with their addresses. Only then, use --kernel,
-    --board, --cores, --for and --config. A plan contains these settings.
+    over the placements, and the functions whose own cycles changed with their addresses. --kernel, --board, --cores,
+    --for and --config apply only then. A plan contains these settings itself.
     """
     if count is not None:
         _require_options_unused(context, "a benchmark's placements", "scheduler", "fresh", "costs")
