@@ -233,7 +233,7 @@ def _remove_bounds_after_lost_releases(
         first = by_name[senders[-1] if senders else bound.name]
         loser = next((name for name in (*senders, first.released_by) if name in lost), None) if lost else None
         if loser is not None and bound.response is not None:
-            reason = f"it answers {loser}, and an arrival of {loser} may be lost"
+            reason = f"it answers arrivals of {loser}, and an arrival of {loser} may be lost"
             bound = replace(bound, response=None, reason=reason, parts={}, obstacle=MissingBoundReason.LOST_RELEASE)  # noqa: PLW2901
         checked.append(bound)
     return tuple(checked)

@@ -64,17 +64,18 @@ def image_task_rows(
     levels = sorted({task.priority for task in system.tasks})
     if len(levels) > firmware.priority_count:
         raise TaskSetCheckError(
-            f"The image has {firmware.priority_count} priorities, but the set {len(levels)}; check a part of the set."
+            f"The image has {firmware.priority_count} priorities, but the set has {len(levels)}; check a part of the "
+            "set."
         )
     if len(system.interrupts) > INTERRUPT_LINES:
         raise TaskSetCheckError(
-            f"The image has {INTERRUPT_LINES} interrupts, but the set {len(system.interrupts)}; check a part of "
+            f"The image has {INTERRUPT_LINES} interrupts, but the set has {len(system.interrupts)}; check a part of "
             "the set."
         )
     resources = sorted({name for task in system.tasks for name, _ in task.sections})
     if len(resources) > MUTEXES:
         raise TaskSetCheckError(
-            f"The image has {MUTEXES} mutexes, but the set {len(resources)} resources; check a part of the set."
+            f"The image has {MUTEXES} mutexes, but the set has {len(resources)} resources; check a part of the set."
         )
     if resources and system.protocol == "ceiling":
         raise TaskSetCheckError(
@@ -114,7 +115,7 @@ def _require_timer_support(system: IntegerTimeTaskSet, firmware: TaskSetFirmware
         )
     by_kernel = [timer.core if firmware.does_each_core_run_own_kernel else 0 for timer in timers]
     if (most := max(map(by_kernel.count, by_kernel), default=0)) > TIMERS:
-        raise TaskSetCheckError(f"The image has {TIMERS} timers, but the set {most}; check a part of the set.")
+        raise TaskSetCheckError(f"The image has {TIMERS} timers, but the set has {most}; check a part of the set.")
 
 
 def _task_row_with_releases(

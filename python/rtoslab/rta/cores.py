@@ -81,11 +81,11 @@ def task_delays_by_other_cores(
         late = _add_jitter_until_latest_job_end(tasks, latest_ends, latest_sends)
         if isinstance(late, str):
             return DelaysByOtherCores(
-                obstacle=f"{late} on another core has no bound, and it may wait for the kernel calls of that task"
+                obstacle=f"{late} on another core has no bound, and this core may wait for kernel calls of {late}"
             )
         unbounded = next((item.name for item in at_end if item.core == other and latest_ends[item.name] is None), "")
         if unbounded:
-            called = "it may wait for the kernel calls of that handler"
+            called = f"this core may wait for kernel calls of the handler of {unbounded}"
             return DelaysByOtherCores(obstacle=f"{unbounded} on another core has no bound, and {called}")
         handlers = [handler for handler in at_end if handler.core == other]
         idle = replace(system.tasks[0], name="", wcet=0, core=other)

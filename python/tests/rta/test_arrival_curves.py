@@ -219,7 +219,7 @@ def test_lost_interrupt_has_no_bound() -> None:
         assert result.find_response_bound("low").response is not None
         if not has_bound:
             assert "the next one may be lost while this one is pending" in result.find_response_bound("I").reason
-            assert result.find_response_bound("B").reason == "it answers I, and an arrival of I may be lost"
+            assert result.find_response_bound("B").reason == "it answers arrivals of I, and an arrival of I may be lost"
             assert not result.find_response_bound("B").can_deadline_be_missed
 
 

@@ -173,7 +173,7 @@ def test_task_set_too_large_for_the_image_is_refused() -> None:
     four = tuple(IntegerTimeInterrupt(f"I{at}", tick, 100, tick) for at in range(4))
     one = (task("A", tick, 10_000, 0),)
     cases = [
-        (IntegerTimeTaskSet(one, four, units_per_second=clock_hz), "The image has 3 interrupts, but the set 4"),
+        (IntegerTimeTaskSet(one, four, units_per_second=clock_hz), "The image has 3 interrupts, but the set has 4"),
         (
             IntegerTimeTaskSet(one, (IntegerTimeInterrupt("I", 3_000, 100, 3_000),), units_per_second=clock_hz),
             "I: with this period and jitter",

@@ -256,7 +256,7 @@ def test_chain_behind_a_lost_notification_has_no_bound() -> None:
         result = compute_response_time_bounds(IntegerTimeTaskSet(tasks))
         assert (result.find_response_bound("A").response is not None) is has_bound
         assert result.find_response_bound("C").response is not None
-    assert result.find_response_bound("A").reason == "it answers D, and an arrival of D may be lost"
+    assert result.find_response_bound("A").reason == "it answers arrivals of D, and an arrival of D may be lost"
 
 
 def test_full_queue_is_reported() -> None:

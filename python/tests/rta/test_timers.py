@@ -117,7 +117,7 @@ def test_sets_that_the_image_cannot_run_are_refused() -> None:
     of = with_timers()
     tick, clock_hz = of.firmware.tick_cycles, of.firmware.clock_hz
     five = tuple(task(name, tick, 900, 1, is_timer=True) for name in "ABCDE")
-    with pytest.raises(TaskSetCheckError, match="The image has 4 timers, but the set 5"):
+    with pytest.raises(TaskSetCheckError, match="The image has 4 timers, but the set has 5"):
         image_task_rows(IntegerTimeTaskSet(five, units_per_second=clock_hz), of.firmware, of.work)
     late = replace(five[0], offset=tick)
     with pytest.raises(TaskSetCheckError, match="A: in the image the offset of a timer is shorter than its period"):
