@@ -290,8 +290,8 @@ def _code_placement_differences_section(
         return None
     rule = (
         "A figure that was measured in several placements is shown as their median. Its band reaches from the smallest "
-        "to the largest value. A difference counts only if the bands of the two sides do not overlap. If one side was "
-        "measured in one placement, its band is assumed to be as wide as that of the other side. The interval contains "
+        "to the largest value. A difference counts only if the bands of the two sides do not overlap. If one side has "
+        "only one placement, its band is assumed to be as wide as that of the other side. The interval contains "
         "every difference between a placement of one side and a placement of the other."
     )
     elsewhere = (

@@ -79,7 +79,7 @@ def read_runs_for_comparison(paths: Sequence[Path]) -> ComparedMeasurementSet:
                 earlier = sent.setdefault(sha256_of_file(uart), path)
                 if earlier != path:
                     raise StoreError(
-                        f"{path} is a copy of {earlier}, not a repeated measurement; measure again, or leave it out."
+                        f"{path} is a copy of {earlier}; measure again for a repetition, or leave the copy out."
                     )
             key = fresh.point.model_dump_json()
             figures_[key] = _merge_repeated_measurements(figures_[key], fresh) if key in figures_ else fresh
