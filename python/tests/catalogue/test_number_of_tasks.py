@@ -80,7 +80,7 @@ def test_runner_names_as_many_tasks_as_the_limit_says() -> None:
     [
         ("tasks_per_core", "many", "tasks_per_core must be a number, or BENCH_PARAM_ and the name of a parameter"),
         ("params", {"jobs": 3}, "tasks_per_core must be a number, or BENCH_PARAM_ and the name of a parameter"),
-        ("metric", {"id": "ring.switch", "unit": "switches", "tasks": [0, 1, 2]}, 'metric.tasks is "all"'),
+        ("metric", {"id": "ring.switch", "unit": "switches", "tasks": [0, 1, 2]}, 'metric.tasks must be "all"'),
     ],
 )
 def test_incomplete_table_is_refused(key: str, value: object, problem: str) -> None:

@@ -422,7 +422,8 @@ def test_edited_baseline_and_one_without_a_seal_are_refused(tmp_path: Path) -> N
         path.write_text(written.replace(old, new))
         with pytest.raises(
             PlanError,
-            match=r"was edited outside its table \[rules\], the only part that may be edited; `rtoslab gate --store --baseline main` measures its points and",
+            match=r"was edited outside its table \[rules\], the only part that may be edited; `rtoslab gate --store "
+            r"--baseline main` measures its points and",
         ):
             read_regression_baseline_file(path)
     unsealed = re.sub(r"^seal = .*\n", "", written, flags=re.MULTILINE)

@@ -312,6 +312,8 @@ def test_ratio_to_an_impossible_figure_is_omitted(tmp_path: Path) -> None:
     assert (plain.ratio_to_paper, ratio_to_paper_value_text(plain)) == (2, "2.00")
     assert mean_deviation_factor_from_paper(done.compared) == pytest.approx(2)
     document = paper_comparison_report(CATALOGUE, done)
-    assert "ours are 2.00 to 2.00 times the paper's, median 2.00; 1 further ratio says nothing." in document.summary
+    assert (
+        "ours are 2.00 to 2.00 times the paper's, median 2.00; 1 further ratio is not meaningful." in document.summary
+    )
     tables = {table.title: table for section in document.sections for table in section.tables}
     assert "A ratio says nothing: it never ran." in tables["Table 1, 1/s"].note
