@@ -82,7 +82,7 @@ def test_hardware_map_decides() -> None:
     [
         ('[[target]]\nname = "a"\nboard = "pico"\nprobe = "x"\nprot = "y"', "target.0.prot: Extra inputs"),
         ('[[target]]\nname = "a"\nboard = "pico"\nprobe = "x; reboot"', "letters, digits and"),
-        ('[[target]]\nname = "auto"\nboard = "pico"\nprobe = "x"', "is not `auto`"),
+        ('[[target]]\nname = "auto"\nboard = "pico"\nprobe = "x"', "must not be `auto`"),
         ('[[target]]\nname = "a"\nboard = "p"\nprobe = "x"\nport = "-x"', "must not begin with"),
         ('[[target]]\nname = "a"\nboard = "p"\nprobe = "x"\n[[target]]\nname = "b"\nboard = "p"\nprobe = "x"',
          "two targets have the probe x"),
