@@ -93,6 +93,9 @@ class PhaseSweepInterrupt(StrictFileSchemaModel):
     """Tag of the mark at which a period of the background begins."""
     woken: int
     """Tag of the mark at which the task that the handler wakes executes first. An image without tasks has none."""
+    given: int | None = None
+    """Tag of the mark at which another task, which the handler wakes, is about to wake the task. If an image has it,
+    the latency of the task counts from there."""
 
 
 class ConfiguredStackSize(StrictFileSchemaModel):

@@ -203,7 +203,7 @@ def _print_finding(
     for name, item in both.items():
         if item is not None:
             table.add_row(
-                name,
+                finding.latency_labels[name],
                 f"{item.minimum_cycles:,}",
                 f"{item.median_cycles:,.0f}",
                 f"{item.p99_cycles:,.0f}",

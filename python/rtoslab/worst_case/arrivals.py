@@ -16,7 +16,8 @@ from rtoslab.targets import convert_simulator_errors, exception_name
 from rtoslab.worst_case.scenario import InterruptSweepScenario
 
 ARRIVAL: Final = np.dtype([("cycle", "<u8"), ("handler", "<u8"), ("task", "<u8"), ("pc", "<u4"), ("asleep", "<u4")])
-"""One arrival, 32 bytes. See `_sim.pyi`. Cycles from the arrival to the first instruction of handler and task."""
+"""One arrival, 32 bytes. See `_sim.pyi`. Cycles from the arrival to the first instruction of handler and task. If
+another task wakes the task (`InterruptSweepScenario.giver`), `task` has the cycles from its give."""
 UNANSWERED: Final = np.uint64(2**64 - 1)
 BATCH: Final = 8192
 _TRIED_FIRST: Final = 8
@@ -194,17 +195,29 @@ def _measure_arrivals_in_batches(
     Raises RunError if one of a few arrivals, which it tries first, is not answered: each one that is not takes a second
     of virtual time, and thousands would take many minutes."""
 
-    def measure_latencies(batch: list[int]) -> NDArray[np.void]:
-        """Returns the latencies of arrivals in these cycles."""
+    def measure_latencies_until(batch: list[int], task: int | None) -> NDArray[np.void]:
+        """Returns the latencies of arrivals in these cycles, until this instruction of a task."""
         packed = scenario.snapshot.sweep(
             batch,
             scenario.exception,
             core=scenario.core,
-            task=scenario.task,
+            task=task,
             patience_cycles=int(PATIENCE_S * scenario.clock_hz),
             threads=threads,
         )
         return np.frombuffer(packed, ARRIVAL)
+
+    def measure_latencies(batch: list[int]) -> NDArray[np.void]:
+        """Returns the latencies of arrivals in these cycles. Those of a task that another task wakes count from its
+        give: a second sweep of the same cycles says when that is."""
+        arrivals = measure_latencies_until(batch, scenario.task)
+        if scenario.giver is None:
+            return arrivals
+        gives = measure_latencies_until(batch, scenario.giver)
+        answered = (arrivals["task"] != UNANSWERED) & (gives["task"] < arrivals["task"])
+        arrivals = arrivals.copy()
+        arrivals["task"] = np.where(answered, arrivals["task"] - gives["task"], UNANSWERED)
+        return arrivals
 
     with convert_simulator_errors(RunError):
         step = max(1, len(cycles) // _TRIED_FIRST)

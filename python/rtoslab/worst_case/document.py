@@ -25,6 +25,10 @@ _METHOD: Final = (
     "system, and was observed until the first instruction of the handler and of the woken task. Offset 0 is the "
     "snapshot's cycle."
 )
+_FROM_GIVE: Final = (
+    "The handler wakes another task, which then gives what the woken task waits for. The task's latency counts from "
+    "this give."
+)
 _SINGLE_IMAGE: Final = " In the undisturbed run, the image itself does not raise this interrupt."
 
 
@@ -53,7 +57,7 @@ def _latency_statistics_report_section(
     """Returns the report section with the smallest, usual and largest latency of handler and task."""
     rows = [
         [
-            name,
+            finding.latency_labels[name],
             f"{item.minimum_cycles:,}",
             cycle_count_text(item.median_cycles),
             cycle_count_text(item.p99_cycles),
@@ -80,7 +84,12 @@ def _latency_statistics_report_section(
             _METHOD + ("" if finding.own_entries else _SINGLE_IMAGE),
             *filter(
                 None,
-                (finding.span_reason, finding.earlier_arrivals_sentence, finding.firmware_requests_latency_sentence),
+                (
+                    _FROM_GIVE if finding.task_counts_from_give else "",
+                    finding.span_reason,
+                    finding.earlier_arrivals_sentence,
+                    finding.firmware_requests_latency_sentence,
+                ),
             ),
         ),
         (),

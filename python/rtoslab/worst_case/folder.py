@@ -34,6 +34,7 @@ def sweep_manifest(scenario: InterruptSweepScenario, span: InterruptSweepCycleRa
         "core": scenario.core,
         "task": scenario.task,
         "earlier_arrivals": scenario.earlier_arrivals,
+        **({} if scenario.giver is None else {"giver": scenario.giver}),
     }
     return {**scenario.manifest, "elf_sha256": image, "sweep": sweep}
 

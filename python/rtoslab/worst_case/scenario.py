@@ -64,6 +64,9 @@ class InterruptSweepScenario:
     core: int
     task: int | None
     """The first instruction of the task that the handler wakes. None: there is none."""
+    giver: int | None = None
+    """The instruction at which a task that the handler wakes is about to wake `task`. The latency of `task` then counts
+    from there. None: the handler wakes `task`."""
     clock_hz: int
     period_cycles: int | None
     """The cycles from the snapshot to the next beginning of the background's period. None: it is unknown."""
@@ -165,11 +168,13 @@ def prepare_benchmark_sweep_scenario(
         tag: {mark.address for mark in marks if _interval_marker_number(mark) == tag}
         for tag in (facts.phase.period, facts.phase.woken)
     }
-    if len(at[facts.phase.woken]) > 1:
-        raise ImageFileError(
-            f"{built.elf_path} has {len(at[facts.phase.woken])} places where the task is woken "
-            "instead of one; this is an error in the benchmark, please report it."
-        )
+    gives = {mark.address for mark in marks if _interval_marker_number(mark) == facts.phase.given}
+    for addresses, what in ((at[facts.phase.woken], "is woken"), (gives, "is about to be woken")):
+        if len(addresses) > 1:
+            raise ImageFileError(
+                f"{built.elf_path} has {len(addresses)} places where the task {what} instead of one; this is an error "
+                "in the benchmark, please report it."
+            )
     picked = facts.kernel_services_needed_by_benchmark(point.params)[len(facts.services) :]
     exception = FIRST_EXTERNAL + board.irq.soft
     beginning = _run_to_first_tick_free_period(machine, at[facts.phase.period])
@@ -184,6 +189,7 @@ def prepare_benchmark_sweep_scenario(
         exception=exception,
         core=core,
         task=next(iter(at[facts.phase.woken]), None),
+        giver=next(iter(gives), None),
         clock_hz=machine.clock_hz(),
         period_cycles=beginning.period_cycles,
         tick_cycles=beginning.tick_cycles,

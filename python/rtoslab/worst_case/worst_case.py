@@ -109,10 +109,17 @@ class WorstCaseLatencyResult:
     """Why this span was chosen. Empty if the user chose it."""
     earlier_arrivals: int = 0
     """How often the interrupt was raised before the sweep began."""
+    task_counts_from_give: bool = False
+    """Whether `task` counts from the give of another task, which the handler wakes, and not from the arrival."""
 
     def as_json(self) -> dict[str, Any]:
         """Returns the result as an object for JSON."""
         return asdict(self)
+
+    @property
+    def latency_labels(self) -> dict[str, str]:
+        """Returns a text for people for each of the latencies `handler` and `task`."""
+        return {"handler": "handler", "task": "task, from the give" if self.task_counts_from_give else "task"}
 
     @property
     def earlier_arrivals_sentence(self) -> str:
@@ -196,6 +203,7 @@ def find_worst_case_interrupt_latency(
         else _firmware_interrupt_request_latency(own_usual, requests[: len(own_usual.handlings)]),
         apart=apart,
         earlier_arrivals=scenario.earlier_arrivals,
+        task_counts_from_give=scenario.giver is not None,
     )
 
 
@@ -322,5 +330,6 @@ def _worst_latency_sentence(
         """Returns the longest latency in cycles and microseconds, as text."""
         return f"{latency.maximum_cycles:,} cycles ({latency.maximum_cycles / scenario.clock_hz * 1e6:.3f} us)"
 
-    tail = f", the woken task at most {longest_latency_text(task)}" if task is not None else ""
+    given = "" if scenario.giver is None else " after the give of another task"
+    tail = f", the woken task at most {longest_latency_text(task)}{given}" if task is not None else ""
     return f"{over}, the handler begins after at most {longest_latency_text(handler)}{tail}{seen}."

@@ -70,6 +70,20 @@ def test_messages_of_one_kernel_on_both_cores(tmp_path: Path) -> None:
     assert [point.differences for point in verify_run_or_sweep_folder(CATALOGUE, tmp_path / "run")] == [()]
 
 
+@pytest.mark.parametrize(("cores", "own_core"), [(1, 0), (2, 1), (2, 0)])
+def test_wake_ups_on_one_core_and_from_another(tmp_path: Path, cores: int, own_core: int) -> None:
+    config = {"param.own_core": str(own_core)}
+    options = PlanOptions(kernels=["freertos"], boards=["pico"], cores=[cores], window_ms=40, config=config)
+    plan = make_measurement_plan(CATALOGUE, ["core_wake"], options)
+    (outcome,) = measure_points_of_plan(ROOT, plan, tmp_path / "run", jobs=1)
+    assert isinstance(outcome.result, MeasuredPoint), outcome.result
+    assert [item.id for item in outcome.result.series] == ["core.wake.handler", "core.wake.task"]
+    shortest = min(min(item.cycles) for item in outcome.result.series)
+    assert (shortest < 700) == (cores == 1), "FreeRTOS takes locks and asks for the core if it is built for two cores"
+    (finding,) = (item for item in outcome.result.proofs if item.rule == "switched_to")
+    assert f"tasks 2 of core {0 if cores == 1 or own_core else 1} " in finding.demands
+
+
 def test_a_test_of_two_kernels_is_none_of_one() -> None:
     (point,) = make_measurement_plan(
         CATALOGUE, ["pair_message"], PlanOptions(kernels=["freertos"], boards=["pico"])

@@ -95,6 +95,33 @@ def test_each_arrival_equals_a_single_run(kernel: str, board: str, cores: int, c
     assert len(set(arrivals["handler"].tolist())) > 2
 
 
+def test_latency_of_a_task_that_another_task_wakes_counts_from_its_give() -> None:
+    """The handler on core 0 wakes a task of core 0, which wakes a task of core 1."""
+    config = {"param.events": "0", "param.relay": "1"}
+    options = PlanOptions(["freertos"], ["pico"], [2], WINDOW_MS, config)
+    of = prepare_benchmark_sweep_scenario(Catalogue(find_checkout_root()), "core_wake", options, earlier_arrivals=1)
+    span = InterruptSweepCycleRange(300, "300 cycles")
+    arrivals = inject_interrupt_at_every_cycle(of, span, threads=2)
+    for item in arrivals[::60]:
+        machine: Any = of.snapshot.open()
+        machine.inject_exception(int(item["cycle"]), of.exception, 0)
+        assert of.giver is not None
+        assert of.task is not None
+        machine.watch_exec(of.giver, 8)
+        machine.watch_exec(of.task, 9)
+        machine.run(20_000)
+        events = np.frombuffer(machine.take_events(), EVENT)
+        (give,), (task,) = (events[(events["kind"] == 1) & (events["id"] == number)] for number in (8, 9))
+        assert (give["core"], task["core"]) == (0, 1)
+        assert int(item["task"]) == task["cycle"] - give["cycle"]
+    found = find_worst_case_interrupt_latency(of, span, arrivals)
+    assert found.task is not None
+    assert found.task_counts_from_give
+    assert found.claim.endswith("after the give of another task.")
+    assert "task, from the give" in render_report(worst_case_latency_report(found, arrivals))
+    assert sweep_manifest(of, span)["sweep"]["giver"] == of.giver
+
+
 def test_repeated_arrival_finds_its_code_in_the_cache() -> None:
     """The Pico reads code from a flash chip through a cache, and the NUCLEO-L073RZ has no cache."""
     median = {}

@@ -19,6 +19,11 @@ class TaskSwitchProofParameters(BenchmarkProofParameters):
     switched to once per count."""
 
     tasks: tuple[int, ...]
+    core: int | None = None
+    """The core that the tasks belong to, which need not be one of the metric. The metric's count is then what counts.
+    None: the tasks belong to each core of the metric, and each task has a count."""
+    ratio: float = 1.0
+    """Switches for each count."""
     or_more: bool = False
     """Whether further switches may come between: a task that is preempted is switched to again."""
     least_percent: int = 100
@@ -28,22 +33,27 @@ class TaskSwitchProofParameters(BenchmarkProofParameters):
 
 
 def judge_evidence(params: TaskSwitchProofParameters, evidence: BenchmarkProofEvidence) -> BenchmarkProofFinding:
-    """Checks that each of the named tasks was switched to once per count, by the switches of all cores and the task's
-    counter."""
+    """Checks that each of the named tasks was switched to as often as the counts require, by the switches of all cores
+    and the counters."""
     least = " or more" if params.or_more else ""
     often = "each count" if params.least_percent == 100 else f"{params.least_percent} % of its counts or more"
-    demands = f"each of tasks {', '.join(map(str, params.tasks))} is switched to once{least} for {often}"
+    times = "once" if params.ratio == 1 else f"{params.ratio:g} times"
+    whose = "" if params.core is None else f" of core {params.core}"
+    demands = f"each of tasks {', '.join(map(str, params.tasks))}{whose} is switched to {times}{least} for {often}"
     if evidence.observed is None:
         return make_unjudged_proof_finding(params.rule, demands)
     problems: list[str] = []
     seen: list[str] = []
     into = evidence.switch_counts_by_task_and_core()
-    for home in evidence.metric_cores:
+    metric = sum(map(evidence.metric_count, evidence.metric_cores))
+    for home in evidence.metric_cores if params.core is None else (params.core,):
         counts = evidence.task_counters_of_benchmark_result(home)
         for index in params.tasks:
-            count, switched = counts.get(index, 0), sum(into[evidence.task_handle(home, index)].values())
+            count = metric if params.core is not None else counts.get(index, 0)
+            switched = sum(into[evidence.task_handle(home, index)].values())
             text = f"task {index} of core {home}: {switched} for {count}"
-            too_few = switched < count * params.least_percent / 100 - params.tolerance
-            too_many = not params.or_more and switched > count + params.tolerance
+            required = count * params.ratio
+            too_few = switched < required * params.least_percent / 100 - params.tolerance
+            too_many = not params.or_more and switched > required + params.tolerance
             (problems if too_few or too_many or count == 0 else seen).append(text)
     return make_judged_proof_finding(params.rule, demands, problems, seen)
