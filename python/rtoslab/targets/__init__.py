@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         interrupt_controller_registers,
         priorities_of_enabled_interrupts,
         read_startup_board_settings,
+        read_systick_period_in_cycles,
     )
     from rtoslab.targets.call_arguments import NOT_STATED, CallArguments
     from rtoslab.targets.core_view import make_single_core_board_view

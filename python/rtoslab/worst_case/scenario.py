@@ -34,6 +34,7 @@ from rtoslab.targets import (
     make_board_at_reset,
     parse_cycle_count,
     read_interval_marker_addresses,
+    read_systick_period_in_cycles,
 )
 from rtoslab.worst_case.own_interrupts import FirmwareRaisedInterrupt, find_firmware_raised_interrupts
 
@@ -46,6 +47,8 @@ SETTLE_S: Final = 0.005
 """The time from the window's opening in which ticks and periods are looked for."""
 EARLIER_ARRIVAL_S: Final = 0.001
 """The time that the woken task has after each earlier arrival, before the next one."""
+_NEAR: Final = 50
+"""SysTick's register says how long an observed tick is if they differ by at most the 50th part."""
 LOOK_S: Final = 0.25
 """The time from an image's snapshot on in which its own interrupts are looked for."""
 NEVER_STOPPED: Final = "The image stopped ({reason}) before a sweep could begin: {detail}."
@@ -290,9 +293,14 @@ class _SweepStartSnapshot:
     tick_cycles: int | None
 
 
-def _exact_tick_length_in_cycles(seen: float, clock_hz: int) -> int:
-    """Returns the exact length of a tick in cycles. `seen` is the observed one, which masked interrupts may
-    lengthen."""
+def _exact_tick_length_in_cycles(machine: Any, seen: float) -> int:
+    """Returns the exact length of a tick in cycles. `seen` is the observed one, which locks and masked interrupts
+    change. SysTick's reload register has the exact one if it is near, and else a whole number of ticks a second is
+    assumed."""
+    set_cycles = read_systick_period_in_cycles(machine)
+    if set_cycles is not None and abs(set_cycles - seen) <= seen / _NEAR:
+        return set_cycles
+    clock_hz: int = machine.clock_hz()
     return round(clock_hz / max(1, round(clock_hz / seen)))
 
 
@@ -307,9 +315,7 @@ def _run_to_first_tick_free_period(machine: Any, marks: set[int]) -> _SweepStart
     events = np.frombuffer(finder.take_events(), EVENT)
     entered = events[(events["kind"] == KIND_EXCEPTION_ENTER) & (events["id"] == SYSTICK) & (events["core"] == 0)]
     ticks = (entered["cycle"] - entered["value"]).astype(np.int64)
-    tick_cycles = (
-        _exact_tick_length_in_cycles(float(np.median(np.diff(ticks))), machine.clock_hz()) if len(ticks) > 1 else None
-    )
+    tick_cycles = _exact_tick_length_in_cycles(machine, float(np.median(np.diff(ticks)))) if len(ticks) > 1 else None
     begins = np.unique(events["cycle"][(events["kind"] != KIND_EXCEPTION_ENTER) & np.isin(events["pc"], list(marks))])
     after = ticks[0] if len(ticks) else machine.cycle()
     begins = begins[begins.astype(np.int64) >= after].astype(np.int64)

@@ -122,6 +122,14 @@ def test_latency_of_a_task_that_another_task_wakes_counts_from_its_give() -> Non
     assert sweep_manifest(of, span)["sweep"]["giver"] == of.giver
 
 
+def test_a_tick_is_as_long_as_its_timer_says_though_locks_delay_it() -> None:
+    """Both cores call the kernel all the time, so the handlers of the observed ticks begin late, each differently."""
+    config = {"param.events": "0", "param.relay": "1", "param.busy": "1", "code": "sram"}
+    options = PlanOptions(["freertos"], ["pico"], [2], WINDOW_MS, config)
+    of = prepare_benchmark_sweep_scenario(Catalogue(find_checkout_root()), "core_wake", options, earlier_arrivals=3)
+    assert of.tick_cycles == 125_000
+
+
 def test_repeated_arrival_finds_its_code_in_the_cache() -> None:
     """The Pico reads code from a flash chip through a cache, and the NUCLEO-L073RZ has no cache."""
     median = {}
