@@ -108,8 +108,9 @@ def _sweepable_benchmarks(catalogue: Catalogue) -> list[str]:
 
 
 def default_interrupt_sweep_benchmark(catalogue: Catalogue) -> str:
-    """Returns the id of the default benchmark for sweeps of an interrupt's arrival."""
-    return _sweepable_benchmarks(catalogue)[0]
+    """Returns the id of the default benchmark for sweeps of an interrupt's arrival: the first one whose background can
+    call a chosen service."""
+    return next(name for name in _sweepable_benchmarks(catalogue) if catalogue.find_benchmark(name).facts.picks)
 
 
 def settings_for_background_service_calls(facts: Benchmark, service: str) -> dict[str, str]:
