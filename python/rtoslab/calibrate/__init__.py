@@ -11,12 +11,14 @@ from rtoslab.calibrate.readings import (
     build_calibration_firmware,
     calibration_image_runner,
     measure_calibration_on_real_board,
+    require_same_rows,
 )
 from rtoslab.calibrate.report import calibration_rows_table, timing_settings_table
 from rtoslab.calibrate.settings_fit import (
     BoardTimingFitResult,
     calibrate_timing_settings_to_silicon,
     calibration_rows_outside_bounds,
+    counter_difference_cycles,
 )
 from rtoslab.calibrate.silicon_figures import (
     BoardMeasuredValues,

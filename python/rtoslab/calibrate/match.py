@@ -60,7 +60,7 @@ class SiliconTimingComparator:
             changed = {key: value for key, value in values.items() if value != self.defaults[key]}
             try:
                 centres = self._runs(changed).most_probable_readings()
-                self._values_by_settings[known] = np.concatenate([centres[row] for row in self.rows])
+                self._values_by_settings[known] = np.concatenate([centres[row] for row in self.rows] or [np.zeros(0)])
             except RtoslabError:
                 self._values_by_settings[known] = None
         return self._values_by_settings[known]

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rtoslab.base import PlanError, RunError
+from rtoslab.base import PlanError, RunError, count_with_noun
 from rtoslab.calibrate.calibration_table import CalibrationTable
 from rtoslab.catalogue import Board, Catalogue
 from rtoslab.hardware import ConnectedBoard, measure_real_board_with_retries
@@ -26,6 +26,8 @@ from rtoslab.targets import (
 
 LIMIT_S: Final = 60
 """The limit of the board's time."""
+_SHOWN_ROWS: Final = 3
+"""The number of missing rows that an error names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +72,32 @@ def _calibration_reading_with_bounds(rounds: NDArray[np.int64]) -> tuple[float, 
         return (float(rounds[0]),) * 3
     values, counts = np.unique(rounds, return_counts=True)
     often, twice = values[3 * counts >= 2 * counts.max()], values[counts >= 2]
-    if 3 * counts.max() >= len(rounds):
+    if 3 * counts.max() >= len(rounds) and len(twice):
         return float(values[np.argmax(counts)]), float(min(often[0], twice[0])), float(often[-1])
     median = float(np.median(rounds))
     error = float(1.4826 * 1.2533 * np.median(np.abs(rounds - median)) / np.sqrt(len(rounds)))
     return median, median - error, median + error
+
+
+def require_same_rows(silicon: CalibrationReadings, model: CalibrationReadings) -> None:
+    """Raises RunError if silicon's readings do not have the rows, values and rounds that the virtual board sends."""
+    missing, unknown = sorted(set(model.rows) - set(silicon.rows)), sorted(set(silicon.rows) - set(model.rows))
+    if missing or unknown:
+        shown = ", ".join(missing[:_SHOWN_ROWS]) + (", …" if len(missing) > _SHOWN_ROWS else "")
+        problem = (
+            f"lack {len(missing)} of {count_with_noun(len(model.rows), 'row')} ({shown})"
+            if missing
+            else f"have the unknown row {unknown[0]}"
+        )
+        raise RunError(f"The readings of the real board {problem}; calibrate the board again.")
+    for row, readings in silicon.rows.items():
+        expected = model.rows[row].shape
+        if readings.shape != expected:
+            raise RunError(
+                f"The row {row} of the real board has {count_with_noun(readings.shape[0], 'value')} in "
+                f"{count_with_noun(readings.shape[1], 'round')}, but the calibration image sends {expected[0]} in "
+                f"{expected[1]}; calibrate the board again."
+            )
 
 
 RunSettings = Callable[[Mapping[str, int]], CalibrationReadings]

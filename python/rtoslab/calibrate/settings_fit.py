@@ -14,7 +14,7 @@ import numpy as np
 from rtoslab.base import count_with_noun
 from rtoslab.calibrate.calibration_table import CalibrationTable
 from rtoslab.calibrate.match import TOLERANCE_CYCLES, SettingValues, SiliconTimingComparator, Vector
-from rtoslab.calibrate.readings import CalibrationReadings, RunSettings
+from rtoslab.calibrate.readings import CalibrationReadings, RunSettings, require_same_rows
 from rtoslab.calibrate.search import search_best_settings
 
 _NEAR: Final = 8
@@ -23,6 +23,8 @@ _FAR: Final = 1 << 10
 """More than the largest value of any setting."""
 _ROUNDED: Final = (1, 2, 3, 4, 8)
 _MULTIPLES: Final = range(1, 7)
+EMPTY_ROW: Final = "ruler"
+"""The calibration row that measures nothing."""
 Say = Callable[[str], None]
 
 
@@ -85,9 +87,10 @@ def calibrate_timing_settings_to_silicon(
     """Returns the timing settings under which the virtual board matches silicon best, and the range of each.
     `defaults`: keys begin with `timing.`.
 
-    `runs`: runs the virtual board. Raises the errors of the runs.
+    `runs`: runs the virtual board. Raises the errors of the runs, and RunError if silicon's readings lack rows, values
+    or rounds.
     """
-    runs({})  # so that an error of the image itself is raised here
+    require_same_rows(silicon, runs({}))
     match = SiliconTimingComparator(table, silicon, runs, defaults)
     start = dict(match.defaults)
     seen = [key for key in match.keys if match.does_setting_have_effect(start, key)]
@@ -261,6 +264,16 @@ def _make_finding(
     return TimingSettingFitResult(
         key, default, best[key], *edges, True, error, left if left > TOLERANCE_CYCLES else 0.0, tuple(together)
     )
+
+
+def counter_difference_cycles(silicon: CalibrationReadings, model: CalibrationReadings) -> float:
+    """Returns by how many cycles the virtual board's empty row is outside silicon's bounds. 0 without such a row.
+
+    The empty row is two readings of the cycle counter with nothing between them. If it differs, the two counters do
+    not measure alike, and the same difference is in every other row.
+    """
+    empty = CalibrationReadings({row: readings for row, readings in silicon.rows.items() if row == EMPTY_ROW})
+    return calibration_rows_outside_bounds(empty, model).get(EMPTY_ROW, 0.0)
 
 
 def calibration_rows_outside_bounds(silicon: CalibrationReadings, model: CalibrationReadings) -> dict[str, float]:

@@ -129,7 +129,7 @@ def pair_silicon_and_virtual_measurements(
     for name, image in silicon.images.items():
         if default.images.get(name, image) != image:
             raise PlanError(
-                f"{name} was measured with an older image than the current one; calibrate again with --figures."
+                f"{name} was measured with another image than the current one; calibrate again with --figures."
             )
     return [
         KernelFigure(

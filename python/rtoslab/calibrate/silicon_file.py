@@ -1,7 +1,7 @@
 """A user's contribution: the rows as a board measured them, the fit to them, sealed.
 
-A file in a board's folder (`silicon.json`) makes its rules' grade `silicon` where the default is among the values
-that fit and no other rule makes up for it. The seal is no signature: it finds damage, not a lie. A claim can be
+A file in a board's folder (`silicon.json`) makes its rules' grade `silicon` where only the default fits and no other
+rule makes up for it. The seal is no signature: it finds damage, not a lie. A claim can be
 computed again from the raw rounds in it (`rtoslab calibrate --from FILE`)."""
 
 import hashlib
@@ -193,8 +193,8 @@ def timing_setting_confidence_grades(catalogue: Catalogue, board: str) -> Mappin
                 f"{printable_path(path)} was measured on a {silicon.chip}, not on a {entry.facts.chip}; remove it."
             )
         for key, rule in silicon.rules.items():
-            fits = key in defaults and rule.low <= defaults[key][0] <= rule.high
-            if fits and not rule.together and not rule.unexplained_cycles:
+            is_only_fit = key in defaults and rule.low == rule.high == defaults[key][0]
+            if is_only_fit and not rule.together and not rule.unexplained_cycles:
                 grades_[key] = SILICON
     return grades_
 

@@ -6,25 +6,28 @@ from typing import Any
 import click
 
 from rtoslab.api import find_target_for_each_board
-from rtoslab.base import EXIT_OK, PlanError, TitledTable, find_checkout_root
+from rtoslab.base import EXIT_OK, PlanError, RunError, TitledTable, find_checkout_root
 from rtoslab.calibrate import (
     BoardTimingFitResult,
     CalibrationReadings,
+    SiliconCalibrationFile,
     build_calibration_firmware,
     calibrate_timing_settings_to_silicon,
     calibration_image_runner,
     calibration_rows_outside_bounds,
     calibration_rows_table,
+    counter_difference_cycles,
     make_silicon_calibration_file,
     measure_calibration_on_real_board,
     read_calibration_table,
     read_silicon_calibration_file,
+    require_same_rows,
     silicon_comparison_table,
     timing_setting_confidence_grades,
     timing_settings_table,
     write_silicon_calibration_file,
 )
-from rtoslab.catalogue import Catalogue
+from rtoslab.catalogue import Board, Catalogue
 from rtoslab.cli.choices import bench_option, jobs_option, kernel_option, out_option, target_option
 from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.early_end import print_json_answer
@@ -99,8 +102,7 @@ def calibrate_command(
     For each timing rule of the virtual board, shows the values that fit the real board's cycles (docs/calibrate.md).
     Only --target flashes a board.
     """
-    if (target is None) == (stored is None):
-        raise PlanError("No board is given; name the real board with --target, or a stored calibration with --from.")
+    _require_one_source(target, stored, bench, port)
     catalogue = Catalogue(find_checkout_root())
     silicon = None if stored is None else read_silicon_calibration_file(stored)
     name = board or (silicon.board if silicon else None)
@@ -124,13 +126,18 @@ def calibrate_command(
         seen = measure_calibration_on_real_board(catalogue, table, built, on_desk[name], _print_on_stderr)
         kernel_figures = measure_kernel_values_on_real_board(request, on_desk) if request else None
     else:
-        _require_calibrated_with_same_image(silicon.image_sha256, built.elf_sha256)
+        _require_calibration_of_board(silicon, catalogue.find_board(name).facts, built.elf_sha256)
+        about = about or silicon.about
         seen, kernel_figures = silicon.calibration_readings(), silicon.kernel_figures
     runs = calibration_image_runner(catalogue, table, built, name)
     board_facts = catalogue.find_board(name).facts
     defaults = {key: setting for key, setting, _, _ in timing_settings(board_facts.chip) if key.startswith("timing.")}
+    require_same_rows(seen, before := runs({}))
+    _require_equal_counters(
+        counter_difference_cycles(seen, before), calibration_rows_table(table, seen, before, before)
+    )
     fit_result = calibrate_timing_settings_to_silicon(table, seen, runs, defaults, _print_on_stderr)
-    before, after = runs({}), runs(fitted := fit_result.settings)
+    after = runs(fitted := fit_result.settings)
     grades = timing_setting_confidence_grades(catalogue, name)
     tables = [timing_settings_table(fit_result, grades), calibration_rows_table(table, seen, before, after)]
     compared = compare_silicon_with_virtual_board(request, kernel_figures, fitted) if request and kernel_figures else []
@@ -152,11 +159,42 @@ def calibrate_command(
     return EXIT_OK
 
 
-def _require_calibrated_with_same_image(stored: str, built: str) -> None:
-    """Raises PlanError if a stored calibration was made with another image than the current one. Both are given as
-    SHA-256."""
-    if stored != built:
-        raise PlanError("The calibration was measured with an older image than the current one; calibrate again.")
+def _require_one_source(target: str | None, stored: Path | None, bench: Path | None, port: str | None) -> None:
+    """Raises PlanError if the options name no source of readings, or both a real board and a stored calibration."""
+    if target is None and stored is None:
+        raise PlanError("No board is given; name the real board with --target, or a stored calibration with --from.")
+    if stored is not None:
+        options = {"--target": target, "--bench": bench, "--port": port}
+        unused = next((option for option, value in options.items() if value is not None), None)
+        if unused is not None:
+            raise PlanError(f"--from takes the readings from a file, so it excludes {unused}; leave one of them out.")
+
+
+def _require_calibration_of_board(silicon: SiliconCalibrationFile, board: Board, built_sha256: str) -> None:
+    """Raises PlanError if a stored calibration is of another board, chip or clock, or of another image than the current
+    one."""
+    for what, stored, current in (
+        ("board", silicon.board, board.id),
+        ("chip", silicon.chip, board.chip),
+        ("clock in Hz", silicon.clock_hz, board.clock.sys_hz),
+    ):
+        if stored != current:
+            raise PlanError(
+                f"The calibration was measured with the {what} {stored}, not {current}; "
+                "choose the file of this board, or calibrate it."
+            )
+    if silicon.image_sha256 != built_sha256:
+        raise PlanError("The calibration was measured with another image than the current one; calibrate again.")
+
+
+def _require_equal_counters(difference_cycles: float, rows: TitledTable) -> None:
+    """Raises RunError if the cycle counters of the two boards differ, after it prints the rows on stderr."""
+    if difference_cycles:
+        PlainConsole(stderr=True).print(table_for_terminal(rows))
+        raise RunError(
+            f"The cycle counters of the two boards differ by {difference_cycles:g} in the row that measures nothing, "
+            "so the rows do not show any timing rule; check the counter's clock on the real board."
+        )
 
 
 def _calibration_result_as_json(
@@ -171,7 +209,11 @@ def _calibration_result_as_json(
     return {
         "board": board,
         "settings": dict(fit_result.settings),
-        "differs": [finding.key for finding in fit_result.findings if finding.does_silicon_refute_setting_default],
+        "differs": [
+            finding.key
+            for finding in fit_result.findings
+            if finding.does_silicon_refute_setting_default and not finding.unexplained_cycles
+        ],
         "together": [{"rules": list(group.keys), "differs": group.differs} for group in fit_result.groups],
         "before_cycles": fit_result.before_cycles,
         "after_cycles": fit_result.after_cycles,
@@ -189,10 +231,13 @@ def _print_calibration(fit_result: BoardTimingFitResult, tables: list[TitledTabl
         console.print(table_for_terminal(table))
     if fit_result.settings:
         words = " ".join(f"--config {key}={value}" for key, value in sorted(fit_result.settings.items()))
-        click.echo(f"To run the virtual board like this board: rtoslab run ... {words}")
+        purpose = "as near to this board as settings allow" if left else "like this board"
+        click.echo(f"To run the virtual board {purpose}: rtoslab run ... {words}")
+    unexplained = {finding.key for finding in fit_result.findings if finding.unexplained_cycles}
     for group in fit_result.groups:
         rules = ", ".join(group.keys[:-1]) + " and " + group.keys[-1]
         says = "the real board refutes their defaults" if group.differs else "the real board agrees with their defaults"
+        says = "no values of theirs explain the rows" if unexplained & set(group.keys) else says
         click.echo(f"The rows show only the common effect of {rules}, not each value: {says}.")
     if left:
         rows = ", ".join(f"{row} ({cycles:g})" for row, cycles in sorted(left.items()))

@@ -4,13 +4,18 @@ import json
 import re
 import shutil
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
+from rtoslab.base import to_canonical_json
 from rtoslab.base.errors import AlteredFileError, CatalogueError
 from rtoslab.calibrate import silicon_file
+from rtoslab.calibrate.calibration_table import read_calibration_table
+from rtoslab.calibrate.readings import build_calibration_firmware, calibration_image_runner
 from rtoslab.calibrate.settings_fit import calibrate_timing_settings_to_silicon
 from rtoslab.calibrate.silicon_file import (
     make_silicon_calibration_file,
@@ -25,6 +30,7 @@ from tests.hardware.desk import CATALOGUE, Desk
 from tests.hardware.disguise import add_jitter
 
 BOARD = "nucleo-f446re"
+SMALL_BOARD = "nucleo-l073rz"
 SECRET = {
     "timing.exception_entry_cycles": 14,
     "timing.late_arrival_cycles": 9,
@@ -65,12 +71,14 @@ def test_confirmed_rule_gets_the_grade_silicon(tmp_path: Path, monkeypatch: pyte
     confirmed = {"default": 12, "best": 12, "low": 12, "high": 12, **exact}
     refuted = {**confirmed, "default": 6, "best": 8, "low": 8, "high": 8}
     sum_alone = {**confirmed, "default": 10, "best": 10, "low": 8, "together": ["timing.other"]}
+    wide = {**confirmed, "default": 1, "best": 1, "low": 0, "high": 3}
     bent = {**confirmed, "default": 7, "best": 7, "low": 7, "high": 7, "error_cycles": 1.0, "unexplained_cycles": 1.0}
     body["rules"] = {
         "timing.exception_entry_cycles": confirmed,
         "timing.tail_chain_cycles": refuted,
         "timing.exception_exit_cycles": sum_alone,
         "timing.late_arrival_cycles": bent,
+        "timing.bit_band_extra_cycles": wide,
     }
     del body["sha256"]
     silicon = silicon_file.SiliconCalibrationFile.model_validate({**body, "sha256": silicon_file._content_digest(body)})
@@ -104,6 +112,75 @@ def test_list_of_boards_counts_the_settings_of_each_grade() -> None:
         **counted,
         **{name: 0 for name in names[1:] if name not in counted},
     }
+
+
+BAD_READINGS: dict[str, tuple[Callable[[dict[str, Any]], dict[str, Any]], str]] = {
+    "without_rows": (lambda rows: {name: rows[name] for name in list(rows)[:-2]}, "lack 2 of 28 rows"),
+    "no_rows": (lambda rows: {}, "lack 28 of 28 rows"),
+    "unknown_row": (lambda rows: {**rows, "other": [[1] * 9]}, "have the unknown row other"),
+    "one_round": (lambda rows: {**rows, "alu": [[18]]}, "row alu of the real board has 1 value in 1 round,"),
+    "two_rounds": (lambda rows: {**rows, "alu": [[18, 21]]}, "has 1 value in 2 rounds, but"),
+    "more_values": (lambda rows: {**rows, "load": [[18] * 9] * 4}, "has 4 values in 9 rounds, but"),
+    "one_cycle_more": (
+        lambda rows: {name: [[cycles + 1 for cycles in value] for value in row] for name, row in rows.items()},
+        "The cycle counters of the two boards differ by 1",
+    ),
+    "twice_the_cycles": (
+        lambda rows: {name: [[2 * cycles for cycles in value] for value in row] for name, row in rows.items()},
+        "The cycle counters of the two boards differ by 2",
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def true_calibration() -> dict[str, Any]:
+    """The content of a calibration that a virtual board measured as if it were a real one."""
+    table = read_calibration_table(CATALOGUE)
+    built = build_calibration_firmware(CATALOGUE, table, SMALL_BOARD, None)
+    runs, facts = (
+        calibration_image_runner(CATALOGUE, table, built, SMALL_BOARD),
+        CATALOGUE.find_board(SMALL_BOARD).facts,
+    )
+    result = calibrate_timing_settings_to_silicon(table, runs({}), runs, {})
+    return make_silicon_calibration_file(
+        CATALOGUE, SMALL_BOARD, facts.clock.sys_hz, built.elf_sha256, "rev C", runs({}), result
+    ).model_dump(mode="json")
+
+
+def write_changed_calibration(path: Path, content: dict[str, Any], **changes: object) -> Path:
+    body = {key: value for key, value in {**content, **changes}.items() if key != "sha256"}
+    path.write_text(to_canonical_json({**body, "sha256": silicon_file._content_digest(body)}))
+    return path
+
+
+@pytest.mark.parametrize("name", BAD_READINGS)
+def test_readings_that_are_not_those_of_the_rows_confirm_no_rule(
+    name: str, true_calibration: dict[str, Any], tmp_path: Path
+) -> None:
+    change, sentence = BAD_READINGS[name]
+    path = write_changed_calibration(tmp_path / "s.json", true_calibration, rows=change(true_calibration["rows"]))
+    done = rtoslab("calibrate", "--from", path)
+    assert sentence in command_error(done, 3)
+    assert not re.search(r"confirmed|it is \d|To run the virtual board", done.stdout)
+
+
+def test_calibration_of_another_board_or_clock_is_refused(true_calibration: dict[str, Any], tmp_path: Path) -> None:
+    stored = write_changed_calibration(tmp_path / "s.json", true_calibration)
+    done = rtoslab("calibrate", "--from", stored, "--board", BOARD)
+    assert f"with the board {SMALL_BOARD}, not {BOARD};" in command_error(done, 1)
+    for key, value in {"chip": "stm32f446", "clock_hz": 16_000_000}.items():
+        path = write_changed_calibration(tmp_path / "other.json", true_calibration, **{key: value})
+        assert f"{value}, not " in command_error(rtoslab("calibrate", "--from", path), 1)
+    for option in ("--target", "--port"):
+        done = rtoslab("calibrate", "--from", stored, option, "auto")
+        assert f"it excludes {option};" in command_error(done, 1)
+
+
+def test_second_fit_keeps_the_words_on_the_board(true_calibration: dict[str, Any], tmp_path: Path) -> None:
+    stored, again = write_changed_calibration(tmp_path / "s.json", true_calibration), tmp_path / "again.json"
+    done = rtoslab("calibrate", "--from", stored, "-o", again)
+    assert done.returncode == 0, done.stderr
+    assert read_silicon_calibration_file(again).about == "rev C"
 
 
 @pytest.mark.long

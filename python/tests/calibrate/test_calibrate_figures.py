@@ -76,7 +76,7 @@ def test_differences_in_cycles_and_percent_with_both_models() -> None:
 
 def test_figures_of_another_image_are_refused() -> None:
     other = BoardMeasuredValues(figures(a=1).figures, {}, {"t1": "1" * 64})
-    with pytest.raises(PlanError, match="t1 was measured with an older image than the current one"):
+    with pytest.raises(PlanError, match="t1 was measured with another image than the current one"):
         pair_silicon_and_virtual_measurements(other, figures(a=1), None)
 
 
