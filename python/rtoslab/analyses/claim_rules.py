@@ -48,11 +48,12 @@ def _is_number_within_paper_claim_bounds(claim: PaperClaim, number: float) -> bo
     return low and (claim.at_most is None or number <= claim.at_most)
 
 
-def instrument_resolution_in_value_unit(value: MeasuredValue, resolution_s: float) -> float:
-    """Returns the resolution of the paper's instrument in the value's unit. 0 if the value is no time."""
-    if value.unit == "cycles":
-        return resolution_s * value.clock_hz
-    return resolution_s / TIME_S[value.unit] if value.unit in TIME_S else 0.0
+def instrument_resolution_in_unit(unit: str, clock_hz: float, resolution_s: float) -> float:
+    """Returns the resolution of the paper's instrument in a unit, with cycles of this clock. 0 if it is no unit of
+    time."""
+    if unit == "cycles":
+        return resolution_s * clock_hz
+    return resolution_s / TIME_S[unit] if unit in TIME_S else 0.0
 
 
 def axis_values_text(picked: PaperClaimOperandValues, names: Names) -> str:
@@ -93,18 +94,15 @@ def _make_paper_claim_judge_for_rule(rule: Rule) -> Judge:
         numbers = [value.first_value_of_claim_operand.axis_value_in_unit(unit) for value in picked]
         known = [number for number in numbers if number is not None]
         if len(known) != len(numbers):
-            raise NoSingleValueError("the values have different units")
+            units = sorted({value.first_value_of_claim_operand.unit for value in picked})
+            raise NoSingleValueError(f"values in {' and '.join(units)} cannot be compared in {unit}")
         parts = [
             f"{axis_values_text(value, names)} "
             f"{_number_or_percent_text(number, unit)}"
             f"{_note_on_substitute_operation(value.first_value_of_claim_operand)}".strip()
             for value, number in zip(picked, known, strict=True)
         ]
-        scale = first.axis_value_in_unit(unit)
-        resolution = instrument_resolution_in_value_unit(first, resolution_s) * (
-            scale / first.value if scale and first.value else 1.0
-        )
-        outcome = rule(claim, known, resolution)
+        outcome = rule(claim, known, instrument_resolution_in_unit(unit, first.clock_hz, resolution_s))
         return (
             outcome,
             f"{', '.join(parts)}{'' if unit == '1' else f' {unit}'}{_paper_statement_ratio_text(claim, known)}",
@@ -248,7 +246,7 @@ def _sample_value_ranges(
         if not {"min", "max"} <= by_stat.keys():
             raise NoSingleValueError("the shortest and longest sample are not known")
         low, high = by_stat["min"], by_stat["max"]
-        spreads.append((high.value - low.value, instrument_resolution_in_value_unit(low, resolution_s)))
+        spreads.append((high.value - low.value, instrument_resolution_in_unit(low.unit, low.clock_hz, resolution_s)))
         span = f"{format_verdict_number(low.value)} to {format_verdict_number(high.value)} {low.unit}"
         words.append(f"{axis_values_text(group, names)} {span}".strip())
     return spreads, "; ".join(words)
@@ -272,6 +270,19 @@ def _judge_claim_samples_vary(
     return paper_claim_result_from_truth_value(all(spread > least for spread, least in spreads)), seen
 
 
+def _order_of_numbers(one: float, other: float) -> int:
+    """Returns 1 if the first number is larger, -1 if it is smaller, 0 if both are equal."""
+    return (one > other) - (one < other)
+
+
+def _order_text(number_by_place: Mapping[str, float], names: Names) -> str:
+    """Returns places in the order of their numbers as text: `a < b = c`."""
+    ordered = sorted(number_by_place, key=number_by_place.__getitem__)
+    signs = [" = " if number_by_place[one] == number_by_place[other] else " < " for one, other in pairwise(ordered)]
+    words = [names.get(place, place) for place in ordered]
+    return "".join(word + sign for word, sign in zip(words, [*signs, ""], strict=True))
+
+
 def _judge_paper_claim_of_equal_rankings(
     claim: PaperClaim, picked: Sequence[PaperClaimOperandValues], _: float, names: Names
 ) -> ResultText:
@@ -282,10 +293,9 @@ def _judge_paper_claim_of_equal_rankings(
     if len(shared) < 3:
         raise NoSingleValueError(f"fewer than three values along {claim.along} at both places")
     pairs = list(combinations(shared, 2))
-    agree = sum((first[a] - first[b]) * (second[a] - second[b]) > 0 for a, b in pairs)
+    agree = sum(_order_of_numbers(first[a], first[b]) == _order_of_numbers(second[a], second[b]) for a, b in pairs)
     orders = [
-        f"{axis_values_text(side, names)}: "
-        f"{' < '.join(names.get(place, place) for place in sorted(shared, key=number_by_place.__getitem__))}"
+        f"{axis_values_text(side, names)}: {_order_text({place: number_by_place[place] for place in shared}, names)}"
         for side, number_by_place in zip(picked, (first, second), strict=True)
     ]
     return paper_claim_result_from_truth_value(

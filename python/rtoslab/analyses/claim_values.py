@@ -10,6 +10,8 @@ from rtoslab.catalogue import AxisChoices, AxisPlaces, PaperClaim
 
 ExplainAbsence = Callable[[AxisChoices], str]
 """Returns why there is no value at a place."""
+FindFailure = Callable[[AxisChoices], str | None]
+"""Returns why a measurement at a place failed. None if none failed."""
 
 
 class NoSingleValueError(Exception):
@@ -60,10 +62,15 @@ class ClaimOperandInCodePlacements:
 
 
 def gather_measured_values_for_paper_claim(
-    claim: PaperClaim, case: AxisPlaces, index: MeasuredValueIndexByMetric, absence: ExplainAbsence
+    claim: PaperClaim,
+    case: AxisPlaces,
+    index: MeasuredValueIndexByMetric,
+    absence: ExplainAbsence,
+    failure: FindFailure = lambda _: None,
 ) -> list[ClaimOperandInCodePlacements]:
     """Returns the measured values of one case of a paper's statement, in the order of the statement's members.
-    `absence` explains a missing value. Raises NoSingleValueError."""
+    `absence` explains a missing value. `failure` finds a failed measurement, because several values without one that
+    failed are not those that the statement is about. Raises NoSingleValueError."""
     gathered: list[ClaimOperandInCodePlacements] = []
     joined_places: list[set[tuple[str, ...]]] = []
     for where in claim.of or ({},):
@@ -71,6 +78,9 @@ def gather_measured_values_for_paper_claim(
         values = index.select_values_by_experiment_axes(place)
         if not values:
             raise NoSingleValueError(absence(place))
+        reason = failure(place) if claim.join or claim.along else None
+        if reason is not None:
+            raise NoSingleValueError(reason)
         joined_places.append({tuple(value.coordinate_on_axis(axis) for axis in claim.join) for value in values})
         if joined_places[-1] != joined_places[0]:
             raise NoSingleValueError(
@@ -169,4 +179,6 @@ def _mean_or_median_value(claim: PaperClaim, members: Sequence[MeasuredValue]) -
         axes = ", ".join(f"{axis} {' or '.join(places)}" for axis, places in mixed.items()) or "the same axes"
         raise NoSingleValueError(f"several values fit: {axes}")
     by = median if claim.join_by == "median" else geometric_mean
+    if by is geometric_mean and any(member.value <= 0 for member in members):
+        raise NoSingleValueError("a value is 0, so there is no geometric mean")
     return replace(members[0], value=by([member.value for member in members]))

@@ -20,6 +20,7 @@ from rtoslab.analyses.claim_rules import (
 )
 from rtoslab.analyses.claim_values import (
     ExplainAbsence,
+    FindFailure,
     MeasuredValueIndexByMetric,
     NoSingleValueError,
     gather_measured_values_for_paper_claim,
@@ -132,16 +133,17 @@ def judge_claims(
     resolution: PaperInstrumentTimeResolution | None = None,
     *,
     absence: ExplainAbsence = lambda _: "not measured in this run",
+    failure: FindFailure = lambda _: None,
     names: Names | None = None,
 ) -> list[ClaimVerdict]:
     """Returns the verdict on each statement of a paper by the measured values of a run.
 
-    `resolution` is that of the paper's instrument, None if it is exact. `absence` explains a missing value. `names` has
-    titles for readers, by coordinate.
+    `resolution` is that of the paper's instrument, None if it is exact. `absence` explains a missing value. `failure`
+    finds a failed measurement at a place. `names` has titles for readers, by coordinate.
     """
     exact = resolution or PaperInstrumentTimeResolution(seconds=0, source="")
     index = MeasuredValueIndexByMetric(values)
-    return [_judge_claim(claim, index, exact, absence, names or {}) for claim in claims]
+    return [_judge_claim(claim, index, exact, absence, failure, names or {}) for claim in claims]
 
 
 def _judge_claim(
@@ -149,6 +151,7 @@ def _judge_claim(
     index: MeasuredValueIndexByMetric,
     resolution: PaperInstrumentTimeResolution,
     absence: ExplainAbsence,
+    failure: FindFailure,
     names: Names,
 ) -> ClaimVerdict:
     """Returns the verdict on one statement of a paper by the values of a run."""
@@ -157,7 +160,7 @@ def _judge_claim(
     cases = []
     for case in claim.cases:
         try:
-            gathered = gather_measured_values_for_paper_claim(claim, case, index, absence)
+            gathered = gather_measured_values_for_paper_claim(claim, case, index, absence, failure)
             if claim.kind == "same_in_all_placements":
                 judged = [judge_claim_stable_in_code_placements(claim, gathered, names)]
             else:
@@ -166,8 +169,9 @@ def _judge_claim(
                     for build in range(largest_placement_count(gathered))
                 ]
                 judged = [RULES[claim.kind](claim, picked, resolution.seconds, names) for picked in builds]
-        except NoSingleValueError as why:
-            cases.append(PaperStatementCaseVerdict(_claim_case_coordinates_text(case, names), None, str(why)))
+        except (NoSingleValueError, ZeroDivisionError) as cause:
+            why = "a value is 0, so there is no ratio" if isinstance(cause, ZeroDivisionError) else str(cause)
+            cases.append(PaperStatementCaseVerdict(_claim_case_coordinates_text(case, names), None, why))
         else:
             cases.append(
                 PaperStatementCaseVerdict(

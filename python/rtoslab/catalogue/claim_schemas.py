@@ -19,7 +19,7 @@ cases, and every bound says where it comes from.
 
 from collections.abc import Mapping
 from itertools import product
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from pydantic import Field, model_validator
 
@@ -84,16 +84,16 @@ class PaperClaim(StrictFileSchemaModel):
     """The leaders of `least` and `most`: how many of `of`, from the first on, lead the others."""
     place: int = 0
     """The place of `rank`: which place the first of `of` has among all, counted from the smallest value, 1."""
-    at_least: float | None = None
+    at_least: float | None = Field(default=None, allow_inf_nan=False)
     """The lower bound. Each kind says of what."""
-    at_most: float | None = None
+    at_most: float | None = Field(default=None, allow_inf_nan=False)
     """The upper bound."""
     first_below: float | None = None
     """For `ascending`: the first value must be below this, as the share that is kept does where
     something is lost."""
     last_above: float | None = None
     """For `ascending`: the last value must be above this, as a ratio does where something leads."""
-    unit: str = ""
+    unit: Literal["", "s", "ms", "us", "ns", "cycles"] = ""
     """The unit of the bounds of a time: `us`, `ns` or `cycles`; empty: as the values are."""
     bound_from: str = ""
     """The quantity of the bounds and their source: the paper's words, or our reading of them with the reason."""
@@ -127,7 +127,70 @@ class PaperClaim(StrictFileSchemaModel):
             raise ValueError(f"a claim of kind {self.kind} needs both a bound and bound_from")
         if (self.kind == "rank") != bool(self.place):
             raise ValueError("a claim needs `place` if it is of kind `rank`, and only then")
+        if self.kind != "not computed":
+            self._require_form_of_kind(FORMS[self.kind])
         return self
+
+    def _require_form_of_kind(self, form: "ClaimForm") -> None:
+        """Raises ValueError if the statement has keys or a number of values that its kind does not use."""
+        unused = {
+            "at_least": self.at_least is not None and not form.at_least,
+            "at_most": self.at_most is not None and not form.at_most,
+            "along": bool(self.along) and not form.along,
+            "leaders": self.leaders != 1 and self.kind not in {"least", "most"},
+            "first_below": self.first_below is not None and self.kind != "ascending",
+            "last_above": self.last_above is not None and self.kind != "ascending",
+        }
+        for key in (key for key, is_unused in unused.items() if is_unused):
+            raise ValueError(f"a claim of kind {self.kind} does not use `{key}`")
+        if form.along and not self.along:
+            raise ValueError(f"a claim of kind {self.kind} needs `along`")
+        if not form.fewest <= len(self.of) <= (form.most or len(self.of)):
+            number = f"{form.fewest}" if form.fewest == form.most else f"at least {form.fewest}"
+            number = f"at most {form.most}" if not form.fewest else number
+            raise ValueError(f"a claim of kind {self.kind} compares {number} values, but `of` has {len(self.of)}")
+        if not 1 <= self.leaders < max(len(self.of), 2) or self.place > len(self.of):
+            raise ValueError("`leaders` and `place` of a claim count the values of `of`")
+        if len({tuple(sorted(place.items())) for place in self.of}) != len(self.of):
+            raise ValueError("two values of `of` have the same place, so the claim compares a value with itself")
+        if self.at_least is not None and self.at_most is not None and self.at_least > self.at_most:
+            raise ValueError("`at_least` of a claim is larger than `at_most`, so it can never hold")
+        if any(not places for places in self.across.values()):
+            raise ValueError("an axis of `across` has no places, so the claim has no case")
+
+
+class ClaimForm(NamedTuple):
+    """The form of a kind of claim: how many values it compares, and which keys it uses."""
+
+    fewest: int = 0
+    most: int | None = None
+    """The least and the largest number of members of `of`. None: any number."""
+    at_least: bool = False
+    at_most: bool = False
+    along: bool = False
+
+
+FORMS: Final = {
+    "ascending": ClaimForm(2, at_least=True, at_most=True),
+    "least": ClaimForm(2),
+    "most": ClaimForm(2),
+    "rank": ClaimForm(2, at_least=True, at_most=True),
+    "ratio": ClaimForm(2, 2, at_least=True, at_most=True),
+    "between": ClaimForm(at_least=True, at_most=True),
+    "near_others": ClaimForm(2, at_least=True, at_most=True),
+    "beaten": ClaimForm(2),
+    "alike": ClaimForm(2, at_most=True),
+    "distinct": ClaimForm(2),
+    "varies": ClaimForm(2, at_least=True),
+    "no_spread": ClaimForm(),
+    "spread": ClaimForm(),
+    "same_in_all_placements": ClaimForm(at_most=True),
+    "same_ranking": ClaimForm(2, 2, at_least=True, along=True),
+    "first_step_largest": ClaimForm(0, 1, at_least=True, along=True),
+    "steps_shrink": ClaimForm(0, 1, at_most=True, along=True),
+    "gradual": ClaimForm(0, 1, at_most=True, along=True),
+}
+"""The form of each kind of claim that is computed."""
 
 
 BOUNDED: Final = frozenset(

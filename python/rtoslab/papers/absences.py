@@ -27,7 +27,7 @@ class MissingValueReasonFinder:
         if kernel and kernel not in self._kernels:
             name = self._names.get(kernel, kernel)
             return f"the sources of {name} were not added (`rtoslab kernel tree add`), and it has no reference result"
-        present = [result for result in self._results if _does_result_match_experiment_axes(result, axes)]
+        present = [result for result in self._results if does_result_match_experiment_axes(result, axes)]
         for any_result in present:
             if isinstance(any_result, FailedMeasurement):
                 return f"{any_result.stage} failed: {any_result.message}".rstrip(".")
@@ -42,7 +42,15 @@ class MissingValueReasonFinder:
         return f"not measured in this run: {what}" if what else "not measured in this run"
 
 
-def _does_result_match_experiment_axes(result: AnyResult, axes: Mapping[str, object]) -> bool:
+    def find_failure_reason(self, axes: Mapping[str, object]) -> str | None:
+        """Returns why a measurement at these coordinates failed, as a clause. None if none failed."""
+        for result in self._results:
+            if isinstance(result, FailedMeasurement) and does_result_match_experiment_axes(result, axes):
+                return f"{result.stage} failed: {result.message}".rstrip(".")
+        return None
+
+
+def does_result_match_experiment_axes(result: AnyResult, axes: Mapping[str, object]) -> bool:
     """Whether a result's measured point has these coordinates. Axes that only values have, such as `metric`, are
     ignored."""
     params = result.params if isinstance(result, MeasuredPoint) else {}

@@ -4,9 +4,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from rtoslab.analyses import CodePlacementValueRange, MeasuredValue, select_values_by_coordinates
+from rtoslab.analyses import CodePlacementValueRange, MeasuredValue, convert_unit, select_values_by_coordinates
 from rtoslab.base import ReportError
 from rtoslab.catalogue import PaperFolder, PublishedValueRow
+from rtoslab.papers.absences import does_result_match_experiment_axes
 from rtoslab.papers.sources import MeasuredValueOrigin
 from rtoslab.results import FailedMeasurement, MeasuredPoint, NotApplicableMeasurement
 from rtoslab.store import AnyResult
@@ -124,16 +125,17 @@ def _compare_published_value(
     if here is None:
         place = f"Row {row.id} of {paper.folder / 'published.csv'}"
         raise ReportError(f"{place} is in {row.unit}, but our value is in {fits[0].unit}; choose another metric.")
-    scale = here / fits[0].value if fits[0].value else 1.0
-    band = None if fits[0].band is None else CodePlacementValueRange([scale * value for value in fits[0].band.values])
+    band = None
+    if fits[0].band is not None:
+        numbers = [convert_unit(value, fits[0].unit, row.unit, fits[0].clock_hz) for value in fits[0].band.values]
+        band = CodePlacementValueRange([number for number in numbers if number is not None])
     return ComparedFigure(row, "measured", here, fits[0], band)
 
 
 def _comparison_without_our_measurement(row: PublishedValueRow, stored: Sequence[AnyResult]) -> ComparedFigure:
     """Returns a published figure for which we have no value, with the reason."""
     for result in stored:
-        point = result.point
-        if (point.benchmark, point.kernel, point.board) != (row.lab_benchmark, row.lab_kernel, row.lab_board):
+        if not does_result_match_experiment_axes(result, row.experiment_coordinates_of_our_value):
             continue
         if isinstance(result, FailedMeasurement):
             return ComparedFigure(row, "failed", reason=f"{result.stage}: {result.message}")

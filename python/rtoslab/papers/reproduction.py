@@ -95,6 +95,7 @@ class PaperResultsJudge:
             values_,
             self.paper.facts.resolution,
             absence=absences.find_missing_value_reason,
+            failure=absences.find_failure_reason,
             names=names,
         )
         return values_, compared, tuple(verdicts), absences

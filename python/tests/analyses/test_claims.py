@@ -323,3 +323,80 @@ def test_statement_without_figures_has_a_reason() -> None:
 def test_deciding_condition_is_shown_with_the_threshold() -> None:
     result = verdict(claim("ascending", [A, B], rests_on="the caches are on"), values_of_kernels((1, 2)))
     assert result.threshold == "depends on: the caches are on"
+
+
+@pytest.mark.parametrize(
+    ("kind", "numbers", "more"),
+    [
+        ("ascending", (0, 1), {"at_least": 1.5}), ("rank", (1, 0, 5), {"place": 2, "at_least": 1.5}),
+        ("near_others", (1, 0, 0), {"at_most": 2}), ("first_step_largest", (0, 5, 1, 1), {"at_least": 2}),
+    ],
+)  # fmt: skip
+def test_ratio_to_zero_is_not_computed(kind: str, numbers: Sequence[float], more: dict[str, Any]) -> None:
+    if kind == "first_step_largest":
+        result = verdict(claim(kind, along="param.s", **more), swept(numbers))
+    else:
+        result = verdict(claim(kind, [A, B, C][: len(numbers)], **more), values_of_kernels(numbers))
+    assert result.outcome_of_all_statement_cases == "not computed"
+    assert result.text_of_compared_claim_numbers == "a value is 0, so there is no ratio"
+
+
+def test_geometric_mean_with_a_zero_is_not_computed() -> None:
+    values = [
+        planted_value({"metric": "m", "stat": "mean", "kernel": kernel, "param.seed": seed, "value": seed})
+        for kernel in "ab"
+        for seed in (0, 5)
+    ]
+    one = claim("least", [A, B], join=["param.seed"], join_by="geometric mean")
+    assert verdict(one, values).text_of_compared_claim_numbers == "a value is 0, so there is no geometric mean"
+
+
+def test_resolution_is_in_the_unit_of_the_bounds_for_a_value_of_zero_too() -> None:
+    one = claim("ascending", [A, B], unit="us")
+    for first in (0, 1):
+        result = verdict(one, values_of_kernels((first, first + 125)), 81e-9)
+        assert result.outcome_of_all_statement_cases == "same"
+
+
+def test_equal_values_have_the_same_order_in_both_rankings() -> None:
+    values = [*values_of_kernels((10, 10, 30), board="x"), *values_of_kernels((5, 5, 7), board="y")]
+    result = verdict(claim("same_ranking", [{"board": "x"}, {"board": "y"}], along="kernel", at_least=1.0), values)
+    assert result.outcome_of_all_statement_cases == "same"
+    assert result.text_of_compared_claim_numbers == "3 of 3 pairs agree; x: a = b < c; y: a = b < c"
+
+
+def test_sequence_without_a_failed_step_is_not_judged() -> None:
+    one = claim("first_step_largest", along="param.s", at_least=2)
+    values = swept((1000, 980, 500, 480, 460))
+    without_first_step = [values[0], *values[2:]]
+    assert verdict(one, without_first_step).outcome_of_all_statement_cases == "same"
+    result = verdict(one, without_first_step, failure=lambda _: "prove failed: p")
+    assert result.outcome_of_all_statement_cases == "not computed"
+    assert result.text_of_compared_claim_numbers == "prove failed: p"
+
+
+@pytest.mark.parametrize(
+    ("kind", "of", "more", "message"),
+    [
+        ("least", [A], {}, "compares at least 2 values, but `of` has 1"),
+        ("ratio", [A, B, C], {"at_least": 1}, "compares 2 values, but `of` has 3"),
+        ("gradual", [A, B], {"at_most": 1, "along": "param.s"}, "compares at most 1 values, but `of` has 2"),
+        ("least", [A, B], {"leaders": 2}, "`leaders` and `place` of a claim count the values of `of`"),
+        ("least", [A, B], {"leaders": 0}, "`leaders` and `place` of a claim count the values of `of`"),
+        ("rank", [A, B], {"place": 3}, "`leaders` and `place` of a claim count the values of `of`"),
+        ("varies", [A, B], {"at_most": 2}, "does not use `at_most`"),
+        ("alike", [A, B], {"at_least": 2}, "does not use `at_least`"),
+        ("distinct", [A, B], {"first_below": 2}, "does not use `first_below`"),
+        ("gradual", [], {"at_most": 0.5}, "needs `along`"),
+        ("ascending", [A, A], {}, "compares a value with itself"),
+        ("between", [A], {"at_least": 5, "at_most": 1}, "it can never hold"),
+        ("between", [A], {"at_most": float("nan")}, "finite number"),
+        ("between", [A], {"at_most": 1, "unit": "parsec"}, "Input should be"),
+        ("ascending", [A, B], {"across": {"cores": []}}, "no case"),
+    ],
+)  # fmt: skip
+def test_claim_that_its_kind_cannot_judge_is_refused(
+    kind: str, of: Sequence[dict[str, Any]], more: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ValidationError, match=message):
+        claim(kind, of, **more)

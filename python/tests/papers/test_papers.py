@@ -133,6 +133,11 @@ def test_missing_kernel_is_shown_as_not_available(tmp_path: Path) -> None:
             "proof: no switch",
         ),
         ([results.NotApplicableMeasurement(run_id="0" * 16, point=point(1), reason="no heap")], "n/a", "no heap"),
+        (
+            [results.NotApplicableMeasurement(run_id="0" * 16, point=point(2), reason="one core")],
+            "not yet measured",
+            "the run has no throughput with cores=1",
+        ),
     ],
 )
 def test_missing_value_has_a_reason_and_no_figure(
