@@ -40,8 +40,12 @@ def most_similar_name(name: str, names: Sequence[str], likeness: float = 0.5) ->
     """Returns the name that was probably meant: the one most similar as a whole, else in its first word (`tt7` for
     `t7_synchronisation`).
 
-    None if no name has the likeness, from 0 (no letter) to 1 (all letters).
+    The only name that begins with `name` comes first. None if no name has the likeness, from 0 (no letter) to 1 (all
+    letters).
     """
+    longer = [item for item in names if item.startswith(name)] if name else []
+    if len(longer) == 1:
+        return longer[0]
     near = difflib.get_close_matches(name, names, n=1, cutoff=likeness)
     if near:
         return near[0]

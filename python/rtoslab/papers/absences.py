@@ -41,7 +41,6 @@ class MissingValueReasonFinder:
         what = " ".join(str(axes[axis]) for axis in ("benchmark", "metric", "kernel", "board") if axis in axes)
         return f"not measured in this run: {what}" if what else "not measured in this run"
 
-
     def find_failure_reason(self, axes: Mapping[str, object]) -> str | None:
         """Returns why a measurement at these coordinates failed, as a clause. None if none failed."""
         for result in self._results:

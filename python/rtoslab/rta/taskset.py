@@ -415,7 +415,9 @@ def _require_known_keys(row: Mapping[str, Any], known_keys: tuple[str, ...], whe
             None,
         )
         if stem is None:
-            near = difflib.get_close_matches(key.rsplit("_", 1)[0], known_keys, n=1, cutoff=0.6)
+            stem = key.rsplit("_", 1)[0]
+            longer = [known for known in known_keys if known.startswith(stem)]
+            near = longer if len(longer) == 1 else difflib.get_close_matches(stem, known_keys, n=1, cutoff=0.6)
             hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known_keys)}."
             raise TaskSetError(f"{where}: there is no key {quote_text(key)}; {hint}")
 
@@ -453,7 +455,7 @@ def _parse_whole_number(row: Mapping[str, Any], key: str, where: str, default: i
     value = row.get(key, default)
     if value is None:
         raise TaskSetError(f"{where} has no {key}; add one, a whole number (a higher priority is more urgent).")
-    result = parse_nonnegative_number(value, f"{where}, {key}")
+    result = parse_nonnegative_number(value, f"{where}, {key}", "write a whole number from 0 on, such as 1 or 12")
     if result.denominator != 1:
         raise TaskSetError(f"{where}: {key} is {value}; it must be a whole number.")
     return int(result)

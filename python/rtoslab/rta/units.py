@@ -67,33 +67,31 @@ def parse_duration_key(table: Mapping[str, object], name: str, where: str) -> Du
     keys = [key for key in table if key.startswith(f"{name}_") or key == name]
     if not keys:
         return None
+    for key in keys:
+        unit = key.removeprefix(name).removeprefix("_")
+        if unit not in UNITS:
+            what = f"the unknown unit {quote_text(unit)}" if unit else "no unit"
+            raise TaskSetError(
+                f"{where}: the key {quote_text(key)} has {what}; write {name}_us, known are {', '.join(UNITS)}."
+            )
     if len(keys) > 1:
         raise TaskSetError(f"{where} contains {name} twice ({escape_to_one_line(', '.join(keys)[:80])}); keep one.")
-    key = keys[0]
-    unit = key.removeprefix(name).removeprefix("_")
-    if unit not in UNITS:
-        what = f"the unknown unit {quote_text(unit)}" if unit else "no unit"
-        raise TaskSetError(
-            f"{where}: the key {quote_text(key)} has {what}; write {name}_us, known are {', '.join(UNITS)}."
-        )
     value = parse_nonnegative_number(table[key], f"{where}, {key}")
     return Duration(value, in_cycles=True) if unit == CYCLES else Duration(value * SECONDS[unit])
 
 
-def _value_in_quotes(value: object) -> str:
-    return repr(value) if isinstance(value, Decimal) else quote_text(str(value))
-
-
-def parse_nonnegative_number(value: object, where: str) -> Fraction:
-    """Returns an exact number that is not negative. Text is accepted too, as CSV files have it. Raises TaskSetError."""
+def parse_nonnegative_number(value: object, where: str, remedy: str = "write a time such as 12 or 12.5") -> Fraction:
+    """Returns an exact number that is not negative. Text is accepted too, as CSV files have it. `remedy` says what to
+    write instead of another value. Raises TaskSetError."""
     try:
         if isinstance(value, bool) or not isinstance(value, int | Decimal | str | Fraction):
-            raise ValueError("it is not a number")  # noqa: TRY004, TRY301
+            raise ValueError("")  # noqa: TRY004, TRY301
         result = to_exact_fraction(value)
     except ValueError as cause:
-        raise TaskSetError(
-            f"{where}: {_value_in_quotes(value)} is not a number ({cause}); write one such as 12 or 12.5."
-        ) from None
+        cause_text = str(cause)
+        reason = f" ({cause_text})" if cause_text and "is not a number" not in cause_text else ""
+        text = quote_text(str(value).lower() if isinstance(value, bool) else str(value))
+        raise TaskSetError(f"{where}: {text} is not a number{reason}; {remedy}.") from None
     if result < 0:
-        raise TaskSetError(f"{where}: {value} is negative; write a time of 0 or more.")
+        raise TaskSetError(f"{where}: {value} is negative; {remedy}.")
     return result

@@ -31,6 +31,7 @@ Settings = tuple[tuple[str, int, str, str], ...]
 MOST_CYCLES: Final = 2**64 - 1
 """The most cycles that 64 bits count."""
 LAST_ADDRESS: Final = 2**32 - 1
+CLOCK_SETTING: Final = "clock_hz"
 _ALLOCATED: Final = 2
 """A section's flag: it takes memory in the running image."""
 _REQUIRED_NAMES: Final = (
@@ -135,6 +136,10 @@ def apply_timing_settings_to_virtual_board(machine: VirtualBoardMachine, values:
         key = next((candidate for candidate in candidates if candidate in known), None)
         if key is None:
             raise UnknownNameError("setting", name, known)
+        if key == CLOCK_SETTING and value == 0:
+            raise SettingError(
+                f"{name}=0 is not possible, because it is no clock; leave it out, and the firmware sets the clock."
+            )
         try:
             machine.set(key, value)
         except simulator_module().SimError as cause:

@@ -187,6 +187,8 @@ def test_wrong_use_is_reported_in_one_sentence(board: VirtualBoard, tmp_path: Pa
         rtoslab.board("pico", cores=3)
     with pytest.raises(UnknownNameError, match="setting"):
         rtoslab.board("pico", timing__nonsense=1)
+    with pytest.raises(SettingError, match="clock_hz=0 is not possible, because it is no clock"):
+        rtoslab.board("nucleo-f446re", clock_hz=0)
     with pytest.raises(SymbolError, match="no symbol 'mian'; did you mean 'main'"):
         board.run_until("mian")
     with pytest.raises(RunError, match=r"main was not executed within 1e-06 s"):
