@@ -100,7 +100,7 @@ def parse_elf(data: bytes, name: str) -> ElfImage:
             raise ValueError("no section of it uses memory")  # noqa: TRY301
         symbols, constants = _elf_symbols_and_constants(elf)
     except ValueError as cause:
-        raise ImageFileError(f"{name} is a damaged ELF file ({cause}); build or copy it again.") from None
+        raise ImageFileError(f"{name} cannot be read as an ELF image ({cause}); build or copy it again.") from None
     return ElfImage(tuple(sorted(sections, key=lambda section: section.address)), symbols, constants)
 
 
@@ -109,7 +109,9 @@ def read_elf_sections(path: Path) -> tuple[ElfOutputSection, ...]:
     try:
         return tuple(_find_allocated_sections(ElfFile(read_program_image(path))))
     except ValueError as cause:
-        raise ImageFileError(f"{printable_path(path)} is a damaged ELF file ({cause}); build it again.") from None
+        raise ImageFileError(
+            f"{printable_path(path)} cannot be read as an ELF image ({cause}); build it again."
+        ) from None
 
 
 def do_images_differ(one: Path, other: Path) -> bool:
@@ -129,7 +131,9 @@ def _memory_sections_with_contents(path: Path) -> list[tuple[int, int, bytes | N
             if section.flags & _ALLOC and section.size
         )
     except ValueError as cause:
-        raise ImageFileError(f"{printable_path(path)} is a damaged ELF file ({cause}); build it again.") from None
+        raise ImageFileError(
+            f"{printable_path(path)} cannot be read as an ELF image ({cause}); build it again."
+        ) from None
 
 
 def berkeley_sizes(sections: Iterable[ElfOutputSection]) -> dict[str, int]:

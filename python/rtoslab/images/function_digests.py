@@ -49,7 +49,9 @@ def function_code_digests(path: Path, names: Iterable[str]) -> dict[str, tuple[s
             if function.name in names_left
         }
     except ValueError as cause:
-        raise ImageFileError(f"{printable_path(path)} is a damaged ELF file ({cause}); build it again.") from None
+        raise ImageFileError(
+            f"{printable_path(path)} cannot be read as an ELF image ({cause}); build it again."
+        ) from None
 
 
 def data_object_digests(path: Path) -> dict[str, str]:
@@ -69,7 +71,9 @@ def data_object_digests(path: Path) -> dict[str, str]:
                 parts.setdefault(name, []).append(image.initial_content_of_data_object(item))
         return {name: hashlib.sha256(b"".join(part)).hexdigest()[:_OBJECT_DIGITS] for name, part in parts.items()}
     except ValueError as cause:
-        raise ImageFileError(f"{printable_path(path)} is a damaged ELF file ({cause}); build it again.") from None
+        raise ImageFileError(
+            f"{printable_path(path)} cannot be read as an ELF image ({cause}); build it again."
+        ) from None
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,8 @@ def compilers_named_in_elf(path: Path) -> str:
             if section.name == ".comment" and section.has_contents
         ]
     except ValueError as cause:
-        raise ImageFileError(f"{printable_path(path)} is a damaged ELF file ({cause}); build it again.") from None
+        raise ImageFileError(
+            f"{printable_path(path)} cannot be read as an ELF image ({cause}); build it again."
+        ) from None
     names = {name for text in texts for name in text.decode("utf-8", errors="replace").split("\0") if name}
     return escape_to_one_line("; ".join(sorted(names)))

@@ -101,7 +101,7 @@ class ElfFile:
             (names),
         ) = _HEADER.unpack_from(data)
         if ident[4:6] != b"\x01\x01" or machine != _ARM:
-            raise ValueError("it is not for a 32-bit ARM core")
+            raise ValueError("it is not for a little-endian 32-bit ARM core")
         if kind != _EXECUTABLE:
             raise ValueError("it is not linked")
         if sections >= _EXTENDED or (segments and segment_bytes != _SEGMENT.size):

@@ -394,7 +394,7 @@ def _replace_elf_object_bytes(image: bytearray, symbol: str, data: bytes) -> Non
         table_symbol = next((elf_symbol for elf_symbol in elf.symbols() if elf_symbol.name == symbol), None)
     except ValueError as cause:
         raise TaskSetCheckError(
-            f"The image is a damaged ELF file ({cause}); delete its folder and build it again."
+            f"The image cannot be read as an ELF image ({cause}); delete its folder and build it again."
         ) from None
     if table_symbol is None:
         raise TaskSetCheckError(f"The image has no symbol {symbol}; build it from this checkout's firmware.")

@@ -55,7 +55,7 @@ def image_with_embedded_image(image: bytes, embedded: bytes) -> bytes:
         parts = [segment for segment in inner.segments if segment.file_bytes]
     except ValueError as cause:
         raise TaskSetCheckError(
-            f"The image is a damaged ELF file ({cause}); delete its folder and build it again."
+            f"The image cannot be read as an ELF image ({cause}); delete its folder and build it again."
         ) from None
     start = min(segment.load_address for segment in parts)
     place = next((segment for segment in outer.segments if segment.load_address == start), None)

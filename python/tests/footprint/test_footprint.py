@@ -238,9 +238,9 @@ def damage_elf(elf: bytes, how: str) -> bytes:
     [
         ("empty", "is empty; build it again"),
         ("text", "is not an ELF file"),
-        ("cut", "is a damaged ELF file"),
-        ("machine", "it is not for a 32-bit ARM core"),
-        ("sections", "is a damaged ELF file"),
+        ("cut", "cannot be read as an ELF image"),
+        ("machine", "it is not for a little-endian 32-bit ARM core"),
+        ("sections", "cannot be read as an ELF image"),
         ("outside", "section .text ends after the end of the file"),
         ("object", "it is not linked"),
     ],
