@@ -249,6 +249,24 @@ def test_thread_that_does_not_exist_is_an_error(pico_line: socket.socket, body: 
     assert not _answer(pico_line).startswith(b"E")
 
 
+@pytest.mark.parametrize(
+    ("body", "answer"),
+    [
+        (b"Z2,20000000,fd", b"OK"),
+        (b"Z2,20000000,fe", b"E16"),
+        (b"Z2,20000000,ffffffff", b"E16"),
+        (b"G", b"E79"),
+        (b"G00000000", b"E79"),
+    ],
+)
+def test_request_that_the_board_cannot_meet_whole_is_an_error(
+    pico_line: socket.socket, body: bytes, answer: bytes
+) -> None:
+    """A watch has at most 64 words. A write of the registers has a value for each."""
+    pico_line.sendall(_packet(body))
+    assert _answer(pico_line) == answer
+
+
 def _assert_answered(server: tuple[str, int]) -> None:
     with socket.create_connection(server, timeout=30) as line:
         line.sendall(_packet(b"qSupported:multiprocess+"))

@@ -132,6 +132,11 @@ impl Layout {
         RegisterValues(self.names.iter().map(value).collect())
     }
 
+    /// Returns whether gdb has sent a value for each register.
+    pub fn has_all_registers(&self, sent: &RegisterValues) -> bool {
+        sent.0.len() == self.names.len()
+    }
+
     /// Returns the registers in which `wanted` differs from the core's, with the new values.
     pub fn find_changed_registers<'w>(
         &'w self,

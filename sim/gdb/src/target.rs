@@ -257,7 +257,7 @@ impl MultiThreadBase for DebugTarget<'_> {
 
     /// Writes the registers of a core. Fails for a waiting task.
     fn write_registers(&mut self, registers: &RegisterValues, tid: Tid) -> TargetResult<(), Self> {
-        if self.waiting_task(tid).is_some() {
+        if self.waiting_task(tid).is_some() || !self.layout.has_all_registers(registers) {
             return Err(TargetError::NonFatal);
         }
         let core = self.select_core_of_thread(tid).ok_or(TargetError::NonFatal)?;

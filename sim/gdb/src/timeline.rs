@@ -21,6 +21,8 @@ const FIRST_DISTANCE_CYCLES: u64 = 1 << 20;
 const MOST_SLEEP_CYCLES: u64 = 1 << 22;
 /// Words of one watch.
 const MOST_WORDS: usize = 64;
+/// Bytes of one watch: so many are in at most [`MOST_WORDS`], also if the first one is not the first of a word.
+const MOST_WATCHED_BYTES: u32 = 4 * MOST_WORDS as u32 - 3;
 
 /// The progress of a run: its cycle and executed instructions, which never decrease while it continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -176,8 +178,11 @@ impl<'b> ReversibleBoardRun<'b> {
     }
 
     /// Makes runs stop at accesses to any word of `bytes` from `address`. Returns false if one of them cannot be
-    /// watched: reads of memory are not reported.
+    /// watched: reads of memory are not reported, and a watch has at most [`MOST_WORDS`].
     pub fn add_watch(&mut self, address: u32, bytes: u32, access: WatchedAccess) -> bool {
+        if bytes > MOST_WATCHED_BYTES {
+            return false;
+        }
         let words: Vec<u32> = words_containing_bytes(address, bytes).collect();
         let is_told =
             |word: &u32| !access.does_watchpoint_stop_at_reads() || self.board.read_memory(*word, 4).is_none();

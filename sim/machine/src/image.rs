@@ -5,7 +5,7 @@ mod uf2;
 
 pub use attributes::Core;
 use attributes::RequiredCoreFeatures;
-use object::elf::{EM_ARM, FileHeader32, PT_LOAD, SHF_ALLOC, SHT_NOBITS};
+use object::elf::{ELFCLASS64, ELFDATA2MSB, EM_ARM, FileHeader32, PT_LOAD, SHF_ALLOC, SHT_NOBITS};
 use object::read::elf::{ElfFile, FileHeader, ProgramHeader, SectionHeader};
 use object::{Endianness, Object, ObjectSymbol, SymbolKind, SymbolSection};
 
@@ -80,6 +80,16 @@ fn parse_elf(data: &[u8], name: &str) -> Result<ParsedImageFile, ImageError> {
     let broken = |error: object::Error| {
         ImageError(format!("{name} is a broken ELF file ({error}); build it again or copy it again"))
     };
+    let other_form = match data {
+        [_, _, _, _, ELFCLASS64, ..] => Some("64-bit"),
+        [_, _, _, _, _, ELFDATA2MSB, ..] => Some("big-endian"),
+        _ => None,
+    };
+    if let Some(form) = other_form {
+        return Err(ImageError(format!(
+            "{name} is a {form} ELF file, but the boards are little-endian with 32 bits; build it for the board"
+        )));
+    }
     let header = FileHeader32::<Endianness>::parse(data).map_err(broken)?;
     let endian = header.endian().map_err(broken)?;
     if header.e_machine(endian) != EM_ARM {
@@ -92,6 +102,12 @@ fn parse_elf(data: &[u8], name: &str) -> Result<ParsedImageFile, ImageError> {
     for segment in header.program_headers(endian, data).map_err(broken)? {
         if segment.p_type(endian) != PT_LOAD || segment.p_filesz(endian) == 0 {
             continue;
+        }
+        if segment.p_filesz(endian) > segment.p_memsz(endian) {
+            return Err(ImageError(format!(
+                "{name} is a broken ELF file (the segment for {:#010x} has more bytes in the file than in memory); build it again or copy it again",
+                segment.p_paddr(endian)
+            )));
         }
         let bytes = segment.data(endian, data).map_err(|()| {
             ImageError(format!(
@@ -108,10 +124,28 @@ fn parse_elf(data: &[u8], name: &str) -> Result<ParsedImageFile, ImageError> {
         return Err(ImageError(format!("{name} has no content to load; link it into an executable first")));
     }
     image.segments.sort();
+    if let Some(address) = first_contradicting_address(&image.segments) {
+        return Err(ImageError(format!(
+            "{name} has two segments with different bytes for {address:#010x}; correct the load addresses in the linker script"
+        )));
+    }
     let file = ElfFile::<FileHeader32<Endianness>>::parse(data).map_err(broken)?;
     image.symbols = elf_symbols(&file);
     image.needs = RequiredCoreFeatures::build_attributes_of_elf(header, endian, data);
     Ok(image)
+}
+
+/// Returns the first address for which two segments have different bytes. The segments are in the order of their
+/// addresses.
+fn first_contradicting_address(segments: &[(u32, Vec<u8>)]) -> Option<u32> {
+    segments.iter().enumerate().find_map(|(number, (start, bytes))| {
+        let others = segments[number + 1..].iter();
+        others.take_while(|(other, _)| ((other - start) as usize) < bytes.len()).find_map(|(other, theirs)| {
+            let offset = (other - start) as usize;
+            let differing = bytes[offset..].iter().zip(theirs).position(|(one, two)| one != two)?;
+            Some(other.wrapping_add(differing as u32))
+        })
+    })
 }
 
 /// Returns the bytes before the first section of a segment that begins at the start of the file. The linker puts the
@@ -174,5 +208,39 @@ mod tests {
         }
         let unknown = ParsedImageFile::parse_firmware_image(b"MZ\x90\x00\x03", "fw.exe").unwrap_err().0;
         assert!(unknown.contains("(its first bytes are 4d 5a 90 00 in hexadecimal)"), "{unknown}");
+    }
+
+    /// Returns an ELF file for Arm with these segments: address, bytes, bytes in memory.
+    fn elf_with_segments(segments: &[(u32, &[u8], u32)]) -> Vec<u8> {
+        let words = |values: &[u32]| values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>();
+        let mut file = b"\x7fELF\x01\x01\x01\0\0\0\0\0\0\0\0\0\x02\0\x28\0".to_vec();
+        let count = segments.len() as u32;
+        file.extend(words(&[1, 0x0800_0001, 52, 0, 0x0500_0000, 52 | 32 << 16, count | 40 << 16, 0]));
+        let mut offset = 52 + 32 * count;
+        for (address, bytes, in_memory) in segments {
+            file.extend(words(&[PT_LOAD, offset, *address, *address, bytes.len() as u32, *in_memory, 5, 4]));
+            offset += bytes.len() as u32;
+        }
+        segments.iter().for_each(|(_, bytes, _)| file.extend_from_slice(bytes));
+        file
+    }
+
+    #[test]
+    fn contradicting_elf_files_are_refused_with_their_cause() {
+        let parse = |file: &[u8]| ParsedImageFile::parse_firmware_image(file, "fw.elf");
+        let equal = elf_with_segments(&[(0x0800_0000, b"abcdefgh", 8), (0x0800_0004, b"efgh", 4)]);
+        assert_eq!(parse(&equal).map(|image| image.segments.len()), Ok(2));
+        let other = elf_with_segments(&[(0x0800_0000, b"abcdefgh", 8), (0x0800_0004, b"efXh", 4)]);
+        let error = parse(&other).unwrap_err().0;
+        assert!(error.contains("two segments with different bytes for 0x08000006; "), "{error}");
+        let longer = elf_with_segments(&[(0x0800_0000, b"abcdefgh", 4)]);
+        let error = parse(&longer).unwrap_err().0;
+        assert!(error.contains("the segment for 0x08000000 has more bytes in the file than in memory"), "{error}");
+        for (place, form) in [(4, "64-bit"), (5, "big-endian")] {
+            let mut file = equal.clone();
+            file[place] = 2;
+            let error = parse(&file).unwrap_err().0;
+            assert!(error.starts_with(&format!("fw.elf is a {form} ELF file, but")), "{error}");
+        }
     }
 }
