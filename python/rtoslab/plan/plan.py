@@ -294,7 +294,10 @@ def _sample_count_per_series(
     if required % multiple:
         below = required - required % multiple
         nearest = f"{below} or {below + multiple}" if below else f"{multiple}"
-        return required, f"the number of samples must be a multiple of {multiple}, for example {nearest}, not {required}"
+        return (
+            required,
+            f"the number of samples must be a multiple of {multiple}, for example {nearest}, not {required}",
+        )
     if most is None or required <= most:
         return required, None
     if samples is None and not full:

@@ -93,8 +93,8 @@ def code_placement_report_summary(
             f"differ by less than 10 % ({share})."
         )
     sentences.append(
-        f"The effect is largest on the {first.board}: in the median over this board's figures, the slowest placement of "
-        f"a build takes {_format_percent(first.median_spread)} longer than the fastest."
+        f"The effect is largest on the {first.board}: in the median over this board's figures, the slowest placement "
+        f"of a build takes {_format_percent(first.median_spread)} longer than the fastest."
     )
     statements = [statement.whole.verdict_counts_over_all_builds for paper in judged for statement in paper.statements]
     if statements:

@@ -80,7 +80,8 @@ def test_samples_of_whole_blocks_are_required() -> None:
         "the number of samples must be a multiple of 8, for example 96 or 104, not 100"
     )
     fits = latency_point("timer_jitter", "nucleo-l053r8").samples
-    assert fits is not None and fits % facts.samples_multiple == 0
+    assert fits is not None
+    assert fits % facts.samples_multiple == 0
 
 
 def test_latencies_are_measured_on_one_core() -> None:
