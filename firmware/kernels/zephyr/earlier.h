@@ -18,7 +18,7 @@ _Static_assert(CONFIG_SYS_CLOCK_TICKS_PER_SEC == MSEC_PER_SEC, "a tick is a mill
 #define k_uptime_ticks k_uptime_get
 #define k_sys_fatal_error_handler z_SysFatalErrorHandler
 
-typedef NANO_ESF z_arch_esf_t;
+typedef NANO_ESF port_frame_t;
 
 void z_SysFatalErrorHandler(unsigned int reason, const NANO_ESF *frame);
 

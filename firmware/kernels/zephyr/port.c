@@ -28,6 +28,11 @@
 #include <sw_isr_table.h>
 #endif
 
+#if KERNEL_VERSION_NUMBER < 0x30700
+typedef z_arch_esf_t port_frame_t;
+#else
+typedef struct arch_esf port_frame_t;
+#endif
 #define STACKED(frame) ((frame)->basic)
 #define cut k_malloc
 #define cut_stack(bytes) k_aligned_alloc(STACK_ALIGNMENT_BYTES, bytes)
@@ -151,7 +156,7 @@ static uint32_t running_exception(void)
 
 /* Ends the run with a record of what Zephyr found broken, or of a fault that Zephyr cannot handle. It stands in for
  * Zephyr's function of this name. */
-void k_sys_fatal_error_handler(unsigned int reason, const z_arch_esf_t *frame)
+void k_sys_fatal_error_handler(unsigned int reason, const port_frame_t *frame)
 {
     uint32_t exception = running_exception();
 
