@@ -134,8 +134,8 @@ def test_changed_folder_of_services_changes_only_images_with_one(monkeypatch: py
 
 def test_kernel_without_the_service_says_why() -> None:
     facts = CATALOGUE.ports["zephyr"].facts
-    assert facts.why_lacking_services(["timer"]) == (
-        "Zephyr has no timer service: the port does not offer Zephyr's k_timer yet"
+    assert facts.why_lacking_services(["affinity"]) == (
+        "Zephyr has no affinity service: Zephyr runs on one core of a Cortex-M"
     )
 
 

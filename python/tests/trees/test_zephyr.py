@@ -127,11 +127,25 @@ def test_zephyr_1_14_gets_only_known_options(tmp_path: Path) -> None:
     assert "rtoslab kernel tree add zephyr-1.14.1 " in (tmp_path / "README.md").read_text()
 
 
+def test_c_library_is_the_one_without_a_module(tmp_path: Path) -> None:
+    """With Zephyr's default of 3.5 and later, picolibc, an export would need its library, and switches take longer."""
+    for version, options in (("3.7", 2), ("1.14", 0)):
+        folder = tmp_path / version
+        command_output("kernel", "files", "zephyr", "--board", "pico" if options else "nucleo-f446re",
+                       "--version", version, "-o", str(folder))  # fmt: skip
+        request = (folder / "prj.conf").read_text()
+        assert request.count("CONFIG_MINIMAL_LIBC=y\n") + request.count("THREAD_LOCAL_STORAGE is not set\n") == options
+
+
 def test_zephyr_1_14_differences() -> None:
     facts = Catalogue(find_checkout_root()).find_kernel("zephyr").facts
     earlier = facts.kernel_facts_of_earlier_version(["k_timeout_t"])
     assert facts.services["condition"]
     assert not earlier.services["condition"]
+    assert facts.services["work"], "whose calls are others in 1.14"
+    assert not {"condition_broadcast", "task_join", "timer", "work"} & {
+        name for name, has in earlier.services.items() if has
+    }
     assert "mutex_unlock" in facts.results
     assert "mutex_unlock" not in earlier.results
     assert "mutex_lock" in earlier.results
