@@ -43,6 +43,12 @@ class KernelBoardMatrix:
         """Returns the measured versions of the kernel, as its sources state them."""
         return list(dict.fromkeys(row.version for row in self.rows if row.version))
 
+    def kernel_versions_on_board(self, board: str) -> list[str]:
+        """Returns the versions of the kernel whose figures on a board are stored, as the kernel's sources state
+        them."""
+        rows = (row for row in self.rows if row.version and row.stands_for.board == board)
+        return list(dict.fromkeys(row.version for row in rows))
+
 
 def kernel_board_matrix_path(root: Path, kernel: str) -> Path:
     """Returns the path of the file with a kernel's figures on all boards."""

@@ -117,7 +117,10 @@ def choose_command(
             f"There are no figures of {', '.join(chosen) or 'any kernel'} on {board}; measure them with `rtoslab "
             f"kernel reference matrix --board {board}`."
         )
-    names = {name: _kernel_title(catalogue, here.get(name), name) for name in comparison.kernels}
+    names = {
+        name: _kernel_title(catalogue, name, here[name].kernel_versions_on_board(board) if name in here else ())
+        for name in comparison.kernels
+    }
     names[board] = catalogue.find_board(board).facts.title
     unequal = _differences_in_build_conditions(catalogue, comparison, here)
     deviations = {
@@ -146,7 +149,7 @@ def _write_interactive_comparison_page(
     here = read_kernel_matrices(catalogue.root)
     if not here:
         raise PlanError("There are no figures of kernels; measure them with `rtoslab kernel reference matrix`.")
-    titles = {matrix.kernel: _kernel_title(catalogue, matrix, matrix.kernel) for matrix in here}
+    titles = {matrix.kernel: _kernel_title(catalogue, matrix.kernel, matrix.kernel_versions) for matrix in here}
     titles |= {name: entry.facts.title for name, entry in catalogue.boards.items()}
     current = _kernels_to_compare(catalogue, (), {matrix.kernel: matrix for matrix in here})
     lacks = {matrix.kernel: _missing_services(catalogue, matrix.kernel) for matrix in here}
@@ -176,11 +179,10 @@ def _missing_services(catalogue: Catalogue, kernel: str) -> dict[str, str]:
     return catalogue.kernels[kernel].facts.reasons_by_missing_kernel_service() if kernel in catalogue.kernels else {}
 
 
-def _kernel_title(catalogue: Catalogue, matrix: KernelBoardMatrix | None, kernel: str) -> str:
-    """Returns the kernel's title with the version that its figures were measured with."""
-    title = kernel_title(catalogue, kernel)
-    version = matrix.kernel_versions[0] if matrix is not None and matrix.kernel_versions else ""
-    return f"{title} {version.lstrip('vV')}".strip()
+def _kernel_title(catalogue: Catalogue, kernel: str, versions: Sequence[str]) -> str:
+    """Returns the kernel's title with the versions that its figures were measured with."""
+    numbers = " or ".join(version.lstrip("vV") for version in versions)
+    return f"{kernel_title(catalogue, kernel)} {numbers}".strip()
 
 
 def _declared_port_contract_deviations(matrix: KernelBoardMatrix | None) -> dict[str, str]:

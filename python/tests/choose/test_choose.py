@@ -334,6 +334,15 @@ def test_new_rows_replace_only_rows_of_their_boards() -> None:
     assert replace_boards_in_kernel_board_matrix(None, new, ["y"]) == new
 
 
+def test_version_is_that_of_the_board() -> None:
+    """Boards may be measured again one after the other, with a newer version of the kernel."""
+    first, second = row("a", "switch", 100), row("a", "switch", 90)
+    second = replace(second, version="1.1", stands_for=second.stands_for.model_copy(update={"board": "other"}))
+    matrix = KernelBoardMatrix("a", "2026-01-01", {}, (first, second))
+    assert matrix.kernel_versions == ["1.0", "1.1"]
+    assert [matrix.kernel_versions_on_board(board) for board in ("board", "other")] == [["1.0"], ["1.1"]]
+
+
 def test_figures_of_the_users_run_replace_included_ones(tmp_path: Path) -> None:
     point = measured_point(1, 1000, benchmark_id="t7_synchronisation", kernel="a", title="T7")
     run_of(tmp_path, 0, [point.model_copy(update={"point": point.point.model_copy(update={"board": "board"})})])
