@@ -19,9 +19,9 @@
 
 _Static_assert(BENCH_PARAM_SEED != 0, "parameter seed: not 0, from which the generator does not get away");
 
-static port_semaphore_t load_start[LOADERS], semaphore;
+static port_semaphore_t let_in[LOADERS], semaphore;
 static port_queue_t queue;
-static volatile bool is_load_running, draining;
+static volatile bool loading, draining;
 static volatile uint32_t load_calls;
 static uint32_t state = BENCH_PARAM_SEED;
 
@@ -35,7 +35,7 @@ static bool prepare(struct bench_task *self)
         return true;
     }
     for (unsigned i = 0; i < LOADERS; i++) {
-        if (!port_semaphore_create(&load_start[i], 1, 0)) {
+        if (!port_semaphore_create(&let_in[i], 1, 0)) {
             return false;
         }
     }
@@ -43,38 +43,38 @@ static bool prepare(struct bench_task *self)
 }
 
 /* Starts or stops the tasks that load the core, as `in` says. */
-static void switch_load(bool in)
+static void let_load_in(bool in)
 {
-    is_load_running = in;
+    loading = in;
     for (unsigned i = 0; in && i < LOADERS; i++) {
-        (void)port_semaphore_give(&load_start[i]);
+        (void)port_semaphore_give(&let_in[i]);
     }
 }
 
 /* Does the work of the periodic task: measures from tick to tick, with and without load by turns. It counts the load's
  * calls inside the measured interval, where that cannot delay the end of a period. */
-static void run_periodic_task(struct bench_task *self)
+static void periodic(struct bench_task *self)
 {
     uint32_t period = 0;
 
     port_sleep_ticks(1);
     while (bench_running()) {
         uint32_t before = load_calls;
-        bool is_loaded = is_load_running, is_settled = period % BLOCK >= SETTLE;
+        bool loaded = loading, settled = period % BLOCK >= SETTLE;
 
-        if (is_settled && is_loaded) {
+        if (settled && loaded) {
             bench_start(SERIES_RELEASE_PERIOD_LOADED);
             port_sleep_ticks(1);
             bench_stop(SERIES_RELEASE_PERIOD_LOADED);
             load_missing += load_calls != before ? 0 : 1;
-        } else if (is_settled) {
+        } else if (settled) {
             bench_start(SERIES_RELEASE_PERIOD_IDLE);
             port_sleep_ticks(1);
             bench_stop(SERIES_RELEASE_PERIOD_IDLE);
             load_unasked += load_calls == before ? 0 : 1;
         } else {
             if (period % BLOCK == 0) {
-                switch_load(!is_loaded);
+                let_load_in(!loaded);
             }
             port_sleep_ticks(1);
         }
@@ -82,17 +82,17 @@ static void run_periodic_task(struct bench_task *self)
         bench_count(self);
     }
     draining = true;
-    switch_load(true);
+    let_load_in(true);
     port_sleep_ticks(2u * LOADERS); /* all are through */
-    is_load_running = draining = false;
+    loading = draining = false;
 }
 
 /* Does the work of a load task that sleeps for `ticks` again and again. */
-static void run_sleeping_load(unsigned ticks)
+static void sleeping(unsigned ticks)
 {
     while (!draining) {
-        (void)port_semaphore_take(&load_start[ticks - 2u]);
-        while (is_load_running && !draining) {
+        (void)port_semaphore_take(&let_in[ticks - 2u]);
+        while (loading && !draining) {
             load_calls = load_calls + 1u;
             port_sleep_ticks(ticks);
         }
@@ -100,13 +100,13 @@ static void run_sleeping_load(unsigned ticks)
 }
 
 /* Does the work of the load task that calls kernel services. */
-static void run_calling_load(struct bench_task *self)
+static void calling(struct bench_task *self)
 {
     uint32_t item = 0;
 
     while (!draining) {
-        (void)port_semaphore_take(&load_start[2]);
-        while (is_load_running && !draining) {
+        (void)port_semaphore_take(&let_in[2]);
+        while (loading && !draining) {
             bool done;
 
             if ((bench_draw(&state) & 1u) != 0) {
@@ -125,13 +125,13 @@ static void body(struct bench_task *self)
 {
     switch (self->index) {
     case 0:
-        run_periodic_task(self);
+        periodic(self);
         break;
     case 3:
-        run_calling_load(self);
+        calling(self);
         break;
     default:
-        run_sleeping_load(self->index + 1u);
+        sleeping(self->index + 1u);
         break;
     }
 }
