@@ -1,7 +1,7 @@
 """The rules that judge a claim's values in one case. Each returns a verdict and the numbers that it saw.
 
-The trap it prevents: a rule that answers `same` to figures that contradict the sentence. A bound has two sides wherever
-the sentence has, and times that the paper's instrument could not tell apart are a tie.
+A rule must not answer `same` if the figures contradict the sentence. So a bound has two sides if the sentence has two.
+Times that the paper's instrument cannot distinguish are a tie.
 """
 
 from collections.abc import Callable, Mapping, Sequence

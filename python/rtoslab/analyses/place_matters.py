@@ -1,7 +1,7 @@
 """Tests whether a point's figures may depend on the place of its code. The build answers this, not an observation.
 
-The trap it prevents: a figure in one placement is exact, so a difference of two of them looks like one of the code. It
-is that only where every fetch takes the same time wherever it goes.
+A figure in one placement is exact, so a difference between two such figures seems to come from the code. This is only
+true if a fetch takes the same time at every address.
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,7 @@
 """Values that one mark, cell or rule may stand for: equal on every axis but those that the reduction names.
 
-The trap it prevents: a median over two kernels, drawn as one bar with a band from one kernel to the other. The caller
-names the axes that are joined. If the values differ on any other axis, there is no mark, but an error.
+A chart must not show the median over two kernels as one bar. So the caller names the axes that are joined. If the
+values differ on any other axis, there is no mark, but an error.
 
     groups = group_values_by_axes(values, drawn=("benchmark", "kernel"), joined=("param.seed",))
 """

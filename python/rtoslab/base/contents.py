@@ -1,10 +1,10 @@
 """Reads the content of source files once, and again only after a change. A sweep needs the same ones at each point.
 
-A file counts as unchanged while its inode, size and times are. The trap: two writes of equal length within one step of
-the file system's clock leave the same times; so a file written just now is read each time.
+A file counts as unchanged while its inode, size and times are. Two writes of equal length within one step of the file
+system's clock leave the same times. So a file that was written just now is always read again.
 
-A check whether hundreds of files changed takes longer than all else that names an image. So a plan of many points
-is made inside one `file_contents_cache`."""
+A check whether hundreds of files changed takes longer than all else that names an image. So a plan of many points is
+made inside one `file_contents_cache`."""
 
 import hashlib
 import os

@@ -1,10 +1,10 @@
 """Names of a package that are imported when they are first used, so that a command loads only what it needs.
 
-The package's `__init__` imports them in `if TYPE_CHECKING:`, where people, mypy and the house's tests read them, and
-in its `else:` sets `__getattr__ = lazy_attribute_getter(__name__)`. The names are read from that block, so they stand
-only once.
+The package's `__init__` imports them in `if TYPE_CHECKING:`, where people, mypy and the house's tests read them, and in
+its `else:` sets `__getattr__ = lazy_attribute_getter(__name__)`. The names are read from that block, so they stand only
+once.
 
-The trap: a name that a module of the package also has. Importing that module would set the package's attribute to it.
+No name may be that of a module of the package, because importing that module would set the package's attribute to it.
 """
 
 import ast

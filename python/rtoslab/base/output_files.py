@@ -1,7 +1,7 @@
 """Files that are kept, written whole or not at all: a full disk or a kill leaves what was there before.
 
-The traps: a FIFO, a device or standard output is written to and never replaced; a link stays one, what it points to is
-replaced; two writers of one file do not share a working file; a file that is replaced keeps its permissions.
+A FIFO, a device or standard output is written to and never replaced. A link stays a link, and the file to which it
+points is replaced. Two writers of one file have different working files. A replaced file keeps its permissions.
 """
 
 import os

@@ -1,8 +1,8 @@
 """The base of every form that a file is read with: unknown keys are refused, and a value is taken for what it is.
 
-The trap: pydantic takes `true` for 1, 1 for `true`, "1" and 1.0 for 1, so that a slip in a file, or a byte that changed
-in it, becomes a number that nobody wrote. Its own strict mode refuses lists for tuples and texts for choices too, which
-is all that TOML and JSON have. So what is strict here are the scalars alone. An integer still stands for a decimal.
+pydantic reads `true` as 1, 1 as `true`, "1" and 1.0 as 1. So a mistake or a damaged byte in a file would become a
+number that nobody wrote. pydantic's strict mode also refuses lists for tuples and texts for choices, but TOML and JSON
+have no other types for these. So only scalars are strict here. An integer may still stand for a decimal.
 """
 
 import re

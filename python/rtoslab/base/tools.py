@@ -175,8 +175,8 @@ def build_environment_variables(more: Mapping[str, str] = MappingProxyType({})) 
     """Returns the environment variables for programs that build an image: those in BUILD_VARIABLES, messages in
     English, and `more`.
 
-    The trap it prevents: compilers and CMake read dozens of variables (CFLAGS, LDFLAGS, CPATH, CMAKE_...). No manifest
-    has them, and an object that was built with them would be kept for builds without them.
+    Compilers and CMake read dozens of variables (CFLAGS, LDFLAGS, CPATH, CMAKE_...). A manifest does not contain them,
+    and an object that was built with them would be cached for builds without them.
     """
     variables = {name: value for name, value in os.environ.items() if _is_build_variable(name)}
     return {**variables, **more, "LC_ALL": "C"}

@@ -1,7 +1,7 @@
 """The strict form of a paper's statements (`[[claim]]` in claims.toml): the sentence, its figures, and its judge.
 
-The trap it prevents: a rule that tests one case of many, or only one side of a bound. A claim names its whole scope as
-cases, and every bound says where it comes from.
+A rule must test all cases of a statement, and both sides of a bound. So a claim lists all its cases, and every bound
+says where it comes from.
 
     [[claim]]
     id = "t4_t5_one_core"

@@ -1,7 +1,7 @@
 """Kernels on one board beside each other: a cell for each operation, the best of each row, and who is best over all.
 
-The trap it prevents: a winner by less than what the place of its code is worth. A figure stands for all of its
-placements, and two kernels differ where their bands have nothing in common.
+No kernel wins by less than the effect of the code's placement. So each figure is a range over placements, and two
+kernels differ only if their ranges do not overlap.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,7 @@
 """Prints a command's answer as JSON, or after an interrupt the reason and the finished part.
 
-The trap: an interrupt between the answer and the end of the process would print a second JSON object. So answers are
-printed here alone, and signals are ignored afterwards."""
+An interrupt between the answer and the end of the process would print a second JSON object. So only this module prints
+answers, and it ignores signals afterwards."""
 
 import json
 from collections.abc import Callable, Iterator

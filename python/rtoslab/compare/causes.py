@@ -1,9 +1,9 @@
 """Why the cycles of a point differ between two sides.
 
-The trap it prevents: `placement` excuses a regression. It may be said only where the executed code is the same, its
-addresses differ, and all else that is known of both points is equal. Memory settings, contexts of the FPU and the
-pieces of a heap change cycles of code that is byte for byte the same. They are in `Measured.state`. A point without
-that mapping gives `unknown`, unless both points were made from the same sources with the same settings.
+The cause `placement` excuses a regression. So it is only named if the executed code is the same, its addresses differ,
+and everything else that is known of both points is equal. Memory settings, contexts of the FPU and the pieces of a heap
+change cycles of code that is byte for byte the same. They are in `Measured.state`. A point without that mapping gives
+`unknown`, unless both points were made from the same sources with the same settings.
 """
 
 from collections.abc import Mapping

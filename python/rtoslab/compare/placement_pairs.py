@@ -1,7 +1,7 @@
 """Points in several placements as one: each figure's median, with the band that the place alone is worth.
 
-The trap it prevents: code that merely moved would be called slower. A difference is claimed if the bands of the two
-sides have nothing in common. Otherwise some place of the one is as good as some place of the other.
+Code that only moved to other addresses must not be called slower. So the sides differ only if their ranges over
+placements do not overlap. Otherwise one side is, in some placement, as fast as the other.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,8 @@
 """Whether a kernel's port conforms on one board with one configuration: built and run once, then remembered.
 
-The trap it prevents: a kernel that wakes tasks in the wrong order, or loses ticks, is quick. A stored verdict contains
-a hash of all that could change it: the image's inputs, the virtual board, this package's own rules."""
+A kernel that wakes tasks in the wrong order or loses ticks may be fast, so its port is examined before it is measured.
+A stored verdict contains a hash of all that could change it: the image's inputs, the virtual board, this package's own
+rules."""
 
 import hashlib
 from collections.abc import Mapping, Sequence

@@ -1,6 +1,6 @@
 """The suite's image built and run, again without each scene that did not come to its end.
 
-The trap it prevents: one scene that gets stuck, or faults, would hide what all others show.
+A scene that gets stuck or faults must not hide the results of the other scenes.
 """
 
 from dataclasses import replace

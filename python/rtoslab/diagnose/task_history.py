@@ -1,7 +1,7 @@
 """The history of the tasks of a run: when each ran, when it was off the core and why, and every call that may wait.
 
-The trap it prevents: a task that is off the core need not wait. A task is called *preempted* only outside every call
-that may block, and *waiting* only where something less urgent ran instead of it.
+A task that does not run need not be waiting. So a task is called *preempted* only outside every call that may block,
+and *waiting* only if something less urgent ran instead of it.
 """
 
 from bisect import bisect_left, bisect_right

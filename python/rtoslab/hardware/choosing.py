@@ -1,8 +1,8 @@
 """Finds one probe, one port and one program for a board's name and the user's options, or a sentence that says why
 there is none.
 
-The trap it prevents: flashing the board beside the one that was meant. The board is always named by the user. A probe
-is chosen for them only if it is the only one connected that could be meant."""
+The command must not flash another board than the intended one. So the user always names the board. A probe is chosen
+automatically only if no other connected probe fits the board."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,9 +1,9 @@
 """A compiler call of CMake's build files: which files it reads and where its outputs are.
 
-The trap it prevents: two builds have different folders, and so has another checkout. Their compiler calls would have
-different arguments, and no object would serve both. So a call is executed with paths relative to the build's folder,
-in which a link leads to the firmware's folder. Options of the compiler replace these paths in the object, whose bytes
-are those of CMake's own call."""
+Two builds, and two checkouts, have different folders. Their compiler calls would have different arguments, so they
+could not share cached objects. So a call is executed with paths relative to the build's folder, in which a link leads
+to the firmware's folder. Options of the compiler replace these paths in the object, whose bytes are those of CMake's
+own call."""
 
 import os
 import re

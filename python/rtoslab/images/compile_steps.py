@@ -1,7 +1,7 @@
 """Executes the steps of a configured build in the order of its build files. Known objects are copied from the cache.
 
-The trap it prevents: a step that failed or was ended must not leave a file that a later build takes for complete.
-Only outputs of successful compilers are cached, and each build has a folder of its own."""
+A step that failed or was stopped must not leave a file that a later build takes for complete. So only outputs of
+successful compilers are cached, and each build has a folder of its own."""
 
 import shlex
 import subprocess

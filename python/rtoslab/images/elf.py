@@ -1,6 +1,6 @@
 """Reads an ELF image as the linker wrote it: the sections that take memory, and their symbols.
 
-The trap it prevents: a file that is no image, or one cut short, must give one clear error, never half a table."""
+A file that is no image, or that is cut short, gives one clear error, and never a part of a table."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

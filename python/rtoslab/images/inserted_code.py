@@ -1,8 +1,9 @@
 """Finds what a configuration changes inside a kernel's functions without a compiler option.
 
-The trap it prevents: a kernel has hook macros, which are empty as released (`traceTASK_SWITCHED_IN`), and a header may
-ask the compiler for another level (`#pragma GCC optimize`). Both change the kernel's functions. No flag shows it, and
-the added instructions count as the kernel's own. A build with either gives no figure for the kernel as released."""
+A kernel has hook macros, such as `traceTASK_SWITCHED_IN`, which are empty in the released sources. A header may also
+select another optimisation level (`#pragma GCC optimize`). Both change the kernel's functions, but no compiler flag
+shows it, and the added instructions would count as the kernel's own. A build with either gives no figure for the kernel
+as released."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping

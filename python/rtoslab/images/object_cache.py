@@ -1,8 +1,8 @@
 """Compiles through ccache, which copies the object of a known compiler call from its cache.
 
-The trap it prevents: an edited file must never be answered with an old object. ccache names an object by the compiler,
-its options and the content of the files that it read. Four kinds of inputs are not among these, so this module adds
-them to the name, or compiles without ccache:
+An edited file must never be answered with an old object. ccache names an object by the compiler, its options and the
+content of the files that it read. Four kinds of inputs are not among these, so this module adds them to the name, or
+compiles without ccache:
 
 - files that did not exist, and now hide a header or are found by `__has_include`: the names of all files in the include
   folders are part of the name,

@@ -1,7 +1,8 @@
 """Zip files from outside, read piece by piece and never as a whole.
 
-The traps: a member that unpacks to gigabytes, a directory with a million names, packing methods whose dictionaries take
-gigabytes, members that lie over each other, and a reader that raises half of Python's exceptions on damage.
+The module refuses members that unpack to gigabytes, directories with a million names, packing methods whose
+dictionaries take gigabytes, and members that overlap. It converts the many exceptions that Python's reader raises for
+damaged archives into one.
 """
 
 import io

@@ -1,6 +1,7 @@
 """Walks the entries of debug information so that damaged data cannot keep a reader busy for ever.
 
-The trap: an entry contains the offset of its sibling, and pyelftools follows it, also backwards, without end."""
+An entry contains the offset of its sibling. pyelftools follows this offset also backwards, which may never end. So an
+offset that is not after its entry is an error here."""
 
 from collections.abc import Iterator
 from types import SimpleNamespace

@@ -1,7 +1,8 @@
 """ELF images from outside: sections and symbols of a 32-bit little-endian ARM file. Every number in it is checked.
 
-The traps: overlapping tables, offsets after the end, sizes of gigabytes, names without an end. pyelftools follows
-them all, slowly, and raises errors of many types. Only debug information is left to it, inside `open_elf_file`."""
+The module refuses overlapping tables, offsets after the end of the file, sizes of gigabytes, and names without an end.
+pyelftools follows all of these slowly, and raises errors of many types. So pyelftools reads only debug information,
+inside `open_elf_file`."""
 
 import io
 import struct

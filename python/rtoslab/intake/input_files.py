@@ -1,7 +1,7 @@
 """Reads bytes and text of a file, a pipe or standard input, up to a limit and within a time.
 
-The traps: a FIFO nobody writes to, a device that never ends, a file that is larger than memory, bytes that are no
-text."""
+The module refuses a FIFO to which nobody writes, a device that never ends, a file that is larger than memory, and bytes
+that are no text."""
 
 import codecs
 import os

@@ -1,7 +1,7 @@
 """Parses external numbers, none so long or so large that reading it takes time or memory.
 
-The trap: `int("9" * 5000)` raises, `Fraction(Decimal("1e9999999"))` takes minutes, and both look like a number to a
-regular expression."""
+`int("9" * 5000)` raises an error and `Fraction(Decimal("1e9999999"))` takes minutes, although a regular expression
+accepts both texts as numbers. So the length of a number is limited first."""
 
 import re
 from decimal import Decimal

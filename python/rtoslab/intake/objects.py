@@ -1,8 +1,8 @@
 """Parses external JSON of bounded depth, with numbers that fit and every key once.
 
-The traps: Python's reader takes `NaN` and `Infinity`, reads 1e999 as infinity, keeps the last of two equal keys,
-raises RecursionError for a row of brackets and ValueError for 5,000 digits, and may return a value that is no
-object."""
+Python's reader accepts `NaN` and `Infinity`, reads 1e999 as infinity, and keeps the last of two equal keys. It raises
+RecursionError for a row of brackets and ValueError for 5,000 digits, and it may return a value that is no object. This
+module refuses all of these."""
 
 import json
 import math

@@ -1,7 +1,8 @@
 """TOML from outside: of bounded size, depth and breadth, with numbers that fit.
 
-The traps: `tomllib` takes quadratic time for a key of many parts, recurses into brackets, and lets `int` raise what is
-no TOMLDecodeError for a number of 5,000 digits; `inf` and `nan` are TOML's, but no figure of ours.
+`tomllib` takes quadratic time for a key of many parts, and recurses into brackets. For a number of 5,000 digits it
+raises an error that is no TOMLDecodeError. It accepts `inf` and `nan`, which are no figures. This module refuses all of
+these.
 """
 
 import math

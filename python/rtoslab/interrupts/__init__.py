@@ -1,6 +1,6 @@
 """Ctrl-C or a signal to end, at any moment: one line or one JSON object and exit code 130, never a trace of Python's.
 
-The trap: a KeyboardInterrupt raised inside an import, a finaliser or Python's own end is printed as a trace or lost. So
+A KeyboardInterrupt that is raised inside an import, a finaliser or Python's own end is printed as a trace or lost. So
 while the command's modules are loaded a signal ends the process at once (nothing is begun then). Once it works the
 interrupt is raised as an exception, but never inside an import, a finaliser or pydantic, where it waits for their end.
 And once its result is known signals are not heard any more. This module imports nothing slow: it comes first.

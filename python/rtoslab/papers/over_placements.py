@@ -1,7 +1,7 @@
 """Joins the values of points in several placements of the code to one value with its band.
 
-The trap it prevents: a figure that is close to the paper's because of the place where the linker happened to put the
-code. A figure counts by its median over the placements."""
+A figure may be close to the paper's only because of the addresses that the linker happened to choose. So the median
+over the placements counts."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

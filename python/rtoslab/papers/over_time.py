@@ -1,6 +1,6 @@
 """Draws the times of a handler or call over the run, as an analyser's trace shows them.
 
-The trap it prevents: a spread whose peaks look like chance, though they come whenever all periods coincide."""
+The peaks of a spread may look random although they occur whenever all periods coincide. Figures over time show this."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, Final

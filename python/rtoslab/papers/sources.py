@@ -1,8 +1,8 @@
 """Selects the results for a paper's kernels: the authors' versions first, today's beside them, set-ups apart.
 
-The trap it prevents: a verdict on FreeRTOS 10.2.1 by figures of today's FreeRTOS. A paper's `[[version]]` tables
-name the trees of its versions. Their results count under the paper's name of the kernel. If today's version is used
-for a point that they lack, its source says so."""
+A statement about FreeRTOS 10.2.1 must not be judged by figures of today's FreeRTOS. A paper's `[[version]]` tables name
+the trees of its versions. Their results count under the paper's name of the kernel. If today's version is used for a
+point that they lack, its source says so."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence

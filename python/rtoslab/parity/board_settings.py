@@ -1,7 +1,7 @@
 """The state of a window as concepts of the lint: settings of the board that were read as the window opened.
 
-The trap it prevents: firmware turns a cache off by itself. Its manifest says nothing of that, and its figures stand
-beside those of a board with the cache on.
+Firmware may turn a cache off by itself. Its manifest does not show this, so its figures would be compared with those of
+a board whose cache is on.
 """
 
 from collections.abc import Mapping

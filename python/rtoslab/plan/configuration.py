@@ -1,7 +1,7 @@
 """Checks configurations, from `--config` or from a TOML file: keys and values must be simple.
 
-The traps: a value becomes text of a C header, of CMake and of a command line, where `/*`, `;`, `$` or the end of a line
-would mean something else."""
+A value becomes text of a C header, of CMake and of a command line. There, `/*`, `;`, `$` or the end of a line would
+have another meaning, so they are refused."""
 
 import re
 from collections.abc import Mapping

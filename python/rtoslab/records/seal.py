@@ -2,8 +2,9 @@
 
     seal.json    {"files": {name: SHA-256}, "folder": name of the folder, "format": 1, "sha256": of the rest}
 
-The trap it prevents: a byte that changed on a disk, in transit or in an editor is read as another number. A seal is no
-signature: who alters a file and seals it again is found by `rtoslab runs verify`, which computes the figures anew."""
+Without a seal, a byte that changed on a disk, in transit or in an editor would be read as another number. A seal is no
+signature: if someone alters a file and seals it again, only `rtoslab runs verify` finds this, because it computes the
+figures again."""
 
 import errno
 import hashlib

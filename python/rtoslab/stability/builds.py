@@ -1,7 +1,7 @@
 """The builds in which a paper's statements are examined: what a developer may choose without changing the question.
 
 Versions, optimisation and assertions are combined with each other. Every other switch of the kernels' parity tables is
-changed alone. The trap it prevents: a ranking of kernels that is a ranking of one set of flags.
+changed alone. So a ranking of kernels is not only a ranking with one set of flags.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

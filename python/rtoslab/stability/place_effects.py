@@ -1,10 +1,10 @@
 """The effect of the code's place on figures and on rankings of kernels, from the placements of reference results.
 
-Every point is in several placements: the same compiled functions in another order. Placements of two kernels are
-drawn independently, so each placement of one kernel is compared with each of the other.
+Every point is in several placements: the same compiled functions in another order. Placements of two kernels are drawn
+independently, so each placement of one kernel is compared with each of the other.
 
-The trap it prevents: pairs that are no rivals. Two versions of a kernel, or today's version of one kernel and an old
-version of another, answer no question of a ranking."""
+Only rivals form a pair. A ranking does not compare two versions of one kernel, or today's version of one kernel with an
+old version of another."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -3,9 +3,9 @@
     <build>/results/<first two digits>/<key>.point    a line with key and digest, then the files of one stored point,
                                                       as they are in a run directory, as a zip archive
 
-The trap it prevents: an entry that says what an older simulator, proof rule or image said. The key is a hash of the
-whole manifest, of the point's axes, of the simulator as it was built here and of the code that evaluates a run. An
-entry is written beside its place, synced and renamed. One that is not byte for byte what was written is refused.
+An entry must not contain the result of an older simulator, proof rule or image. So the key is a hash of the whole
+manifest, of the point's axes, of the simulator as it was built here and of the code that evaluates a run. An entry is
+written beside its place, synced and renamed. One that is not byte for byte what was written is refused.
 """
 
 import hashlib

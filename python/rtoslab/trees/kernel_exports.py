@@ -1,7 +1,7 @@
 """Kernels that build themselves: the configuration that the port needs, and whether an export was built with it.
 
-The trap: a configuration tool silently drops options whose conditions are not met. So the configuration in an export is
-read, and compared with the port's, each time before anything is linked.
+A configuration tool silently drops options whose conditions are not met. So the configuration in an export is read, and
+compared with the port's, each time before anything is linked.
 """
 
 import re

@@ -1,8 +1,8 @@
 """The files of a tree that an image was built from, as the compiler reports them, headers included.
 
-The trap: a list of sources does not name headers, so that an edited header would give the old number. The files are
-known only after a build, so a cache file per request stores them, and their present content is part of the image's key.
-A new file in a headers' folder may hide another, so the names of all files are in the key, too."""
+A list of sources does not name headers, so an edited header would give the old number. The files are known only after a
+build, so a cache file per request stores them, and their present content is part of the image's key. A new file in a
+headers' folder may hide another, so the names of all files are in the key, too."""
 
 import hashlib
 import os
