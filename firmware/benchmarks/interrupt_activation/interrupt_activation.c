@@ -22,11 +22,11 @@ _Static_assert(BENCH_PARAM_SEED != 0, "parameter seed: not 0, from which the gen
 
 static port_semaphore_t raised, semaphore;
 static port_queue_t queue;
-static volatile bool is_calling, draining;
+static volatile bool calling, draining;
 static uint32_t state = BENCH_PARAM_SEED;
 
 /* The computing's result; nobody needs it, but the compiler must think so. */
-static volatile uint32_t computed_value;
+static volatile uint32_t computed;
 
 /* Draws the number of cycles until the timer's next event. */
 static uint32_t draw_period(void)
@@ -53,7 +53,7 @@ static bool prepare(struct bench_task *self)
 }
 
 /* Does the work of task 0, which the handler wakes. */
-static void run_woken_task(struct bench_task *self)
+static void activated(struct bench_task *self)
 {
     for (;;) {
         uint32_t elapsed_cycles;
@@ -63,17 +63,17 @@ static void run_woken_task(struct bench_task *self)
         if (draining) {
             return;
         }
-        if (is_calling) {
+        if (calling) {
             bench_stamp(SERIES_INTERRUPT_ACTIVATION_CALLING, elapsed_cycles);
         } else {
             bench_stamp(SERIES_INTERRUPT_ACTIVATION_COMPUTING, elapsed_cycles);
         }
-        is_calling = !is_calling;
+        calling = !calling;
     }
 }
 
 /* Calls the kernel's services once: semaphore give and take, queue send and receive. */
-static void call_services(struct bench_task *self)
+static void call(struct bench_task *self)
 {
     uint32_t item = self->count;
     bool done = port_semaphore_give(&semaphore) && port_semaphore_take(&semaphore) && port_queue_send(&queue, &item) &&
@@ -85,21 +85,21 @@ static void call_services(struct bench_task *self)
 /* Computes on a number for a while, without any kernel call. */
 static void compute(void)
 {
-    uint32_t value = computed_value;
+    uint32_t value = computed;
 
     for (unsigned i = 0; i < 16; i++) {
         value = value * 1664525u + 1013904223u;
     }
-    computed_value = value;
+    computed = value;
 }
 
 /* Does the work of task 1, which the timer interrupts. */
-static void run_interrupted_task(struct bench_task *self)
+static void interrupted(struct bench_task *self)
 {
     async_start(PORT_ISR_URGENCY, PERIOD_MIN_CYCLES);
     while (bench_running()) {
-        if (is_calling) {
-            call_services(self);
+        if (calling) {
+            call(self);
         } else {
             compute();
         }
@@ -115,9 +115,9 @@ static void run_interrupted_task(struct bench_task *self)
 static void body(struct bench_task *self)
 {
     if (self->index == 0) {
-        run_woken_task(self);
+        activated(self);
     } else {
-        run_interrupted_task(self);
+        interrupted(self);
     }
 }
 

@@ -21,11 +21,11 @@ _Static_assert(BENCH_PARAM_SEED != 0, "parameter seed: not 0, from which the gen
 
 static port_semaphore_t semaphore;
 static port_queue_t queue;
-static volatile bool is_calling;
+static volatile bool calling;
 static uint32_t state = BENCH_PARAM_SEED;
 
 /* The computing's result; nobody needs it, but the compiler must think so. */
-static volatile uint32_t computed_value;
+static volatile uint32_t computed;
 
 /* Draws the number of cycles until the timer's next event. */
 static uint32_t draw_period(void)
@@ -40,12 +40,12 @@ void BOARD_ASYNC_IRQ_HANDLER(void)
 {
     uint32_t elapsed_cycles = async_elapsed_cycles();
 
-    if (is_calling) {
+    if (calling) {
         bench_stamp(SERIES_INTERRUPT_LATENCY_CALLING, elapsed_cycles);
     } else {
         bench_stamp(SERIES_INTERRUPT_LATENCY_COMPUTING, elapsed_cycles);
     }
-    is_calling = !is_calling;
+    calling = !calling;
     async_again(draw_period());
 }
 
@@ -57,7 +57,7 @@ static bool prepare(struct bench_task *self)
 }
 
 /* Calls the kernel's services once: semaphore give and take, queue send and receive. */
-static void call_services(struct bench_task *self)
+static void call(struct bench_task *self)
 {
     uint32_t item = self->count;
     bool done = port_semaphore_give(&semaphore) && port_semaphore_take(&semaphore) && port_queue_send(&queue, &item) &&
@@ -69,12 +69,12 @@ static void call_services(struct bench_task *self)
 /* Computes on a number for a while, without any kernel call. */
 static void compute(void)
 {
-    uint32_t value = computed_value;
+    uint32_t value = computed;
 
     for (unsigned i = 0; i < 16; i++) {
         value = value * 1664525u + 1013904223u;
     }
-    computed_value = value;
+    computed = value;
 }
 
 /* Does the work of each task. Called for the warm-up, and again for the measured window. */
@@ -82,8 +82,8 @@ static void body(struct bench_task *self)
 {
     async_start(PORT_ISR_URGENCY, PERIOD_MIN_CYCLES);
     while (bench_running()) {
-        if (is_calling) {
-            call_services(self);
+        if (calling) {
+            call(self);
         } else {
             compute();
         }

@@ -18,8 +18,8 @@ _Static_assert(BENCH_PARAM_MESSAGE_BYTES % 4 == 0 && WORDS >= 1 && WORDS <= 64,
 
 static port_queue_t queue;
 static port_semaphore_t received;
-static volatile uint32_t rounds_begun;
-static volatile bool is_sender_done;
+static volatile uint32_t begun;
+static volatile bool leaving;
 
 /* Reported as check: messages that came out of turn. */
 static uint32_t wrong_messages;
@@ -66,50 +66,50 @@ static inline __attribute__((always_inline)) void consume(struct bench_task *sel
 }
 
 /* Makes the sender wait until the receiver has finished its loops. */
-static void wait_for_receiver(struct bench_task *self)
+static void wait_for_the_receiver(struct bench_task *self)
 {
     self->failures += port_semaphore_take(&received) ? 0 : 1;
 }
 
 /* Does the work of the sender's task. */
-static void run_sender(struct bench_task *self)
+static void sending(struct bench_task *self)
 {
-    is_sender_done = false;
+    leaving = false;
     while (bench_running()) {
-        rounds_begun = rounds_begun + 1u;
+        begun = begun + 1u;
         bench_start(SERIES_QUEUE_PASS_OVERHEAD);
         produce(self, false);
-        wait_for_receiver(self);
-        rounds_begun = rounds_begun + 1u;
+        wait_for_the_receiver(self);
+        begun = begun + 1u;
         bench_start(SERIES_QUEUE_PASS);
         produce(self, true);
-        wait_for_receiver(self);
+        wait_for_the_receiver(self);
         bench_count(self);
     }
-    is_sender_done = true;
+    leaving = true;
 }
 
 /* Tells the sender that the receiver has finished its loops. */
-static void wake_sender(struct bench_task *self)
+static void tell_the_sender(struct bench_task *self)
 {
     self->failures += port_semaphore_give(&received) ? 0 : 1;
 }
 
 /* Does the work of the receiver's task. */
-static void run_receiver(struct bench_task *self)
+static void receiving(struct bench_task *self)
 {
     for (;;) {
-        if (is_sender_done) {
+        if (leaving) {
             return;
         }
-        if (rounds_begun % 2u == 1u) {
+        if (begun % 2u == 1u) {
             consume(self, false);
             bench_stop(SERIES_QUEUE_PASS_OVERHEAD);
         } else {
             consume(self, true);
             bench_stop(SERIES_QUEUE_PASS);
         }
-        wake_sender(self);
+        tell_the_sender(self);
     }
 }
 
@@ -117,9 +117,9 @@ static void run_receiver(struct bench_task *self)
 static void body(struct bench_task *self)
 {
     if (self->index == 0) {
-        run_sender(self);
+        sending(self);
     } else {
-        run_receiver(self);
+        receiving(self);
     }
 }
 

@@ -13,8 +13,8 @@
 static port_semaphore_t semaphore;
 
 /* Task 1 follows task 0 into each round of loops, and task 0 waits until it is through. */
-static volatile uint32_t rounds_begun, rounds_finished;
-static volatile bool is_leader_done;
+static volatile uint32_t begun, finished;
+static volatile bool leaving;
 
 /* Prepares a task of the benchmark, once, on the task's own core. Returns false if that fails. */
 static bool prepare(struct bench_task *self)
@@ -38,63 +38,63 @@ static inline __attribute__((always_inline)) void shuffle(struct bench_task *sel
 }
 
 /* Begins a round of loops, which lets task 1 follow. */
-static void begin_round(void)
+static void begin(void)
 {
-    rounds_begun = rounds_begun + 1u;
+    begun = begun + 1u;
 }
 
 /* Makes task 0 yield until task 1 has finished its loops of this round. */
-static void wait_for_follower(void)
+static void wait_for_the_other(void)
 {
-    while (rounds_finished != rounds_begun) {
+    while (finished != begun) {
         port_yield();
     }
 }
 
 /* Does the work of task 0, which begins and measures each round of loops. */
-static void run_leader(struct bench_task *self)
+static void leading(struct bench_task *self)
 {
     while (bench_running()) {
-        begin_round();
+        begin();
         bench_start(SERIES_SEMAPHORE_SHUFFLE_OVERHEAD);
         shuffle(self, false);
         bench_stop(SERIES_SEMAPHORE_SHUFFLE_OVERHEAD);
-        wait_for_follower();
-        begin_round();
+        wait_for_the_other();
+        begin();
         bench_start(SERIES_SEMAPHORE_SHUFFLE);
         shuffle(self, true);
         bench_stop(SERIES_SEMAPHORE_SHUFFLE);
-        wait_for_follower();
+        wait_for_the_other();
         bench_count(self);
     }
-    is_leader_done = true;
+    leaving = true;
 }
 
 /* Does the work of task 1, which executes the same loops as task 0 in each round. */
-static void run_follower(struct bench_task *self)
+static void following(struct bench_task *self)
 {
-    while (!is_leader_done) {
-        if (rounds_finished == rounds_begun) {
+    while (!leaving) {
+        if (finished == begun) {
             port_yield();
             continue;
         }
-        if (rounds_begun % 2u == 1u) {
+        if (begun % 2u == 1u) {
             shuffle(self, false);
         } else {
             shuffle(self, true);
         }
-        rounds_finished = rounds_finished + 1u;
+        finished = finished + 1u;
     }
-    is_leader_done = false;
+    leaving = false;
 }
 
 /* Does the work of each task. Called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     if (self->index == 0) {
-        run_leader(self);
+        leading(self);
     } else {
-        run_follower(self);
+        following(self);
     }
 }
 
