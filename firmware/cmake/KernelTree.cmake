@@ -1,5 +1,5 @@
 # A kernel whose sources are a tree that its user names: TREE is the path of the tree's description, a TOML file kept with
-# the user's configuration (`rtoslab kernel tree add` drafts it; python/rtoslab/catalogue/trees.py says what stands in it).
+# the user's configuration (`rtoslab tree add` drafts it; python/rtoslab/catalogue/trees.py says what stands in it).
 #
 #   tree_read()                     from TREE, TREE_PATH and BOARD_CORE: KERNEL_SOURCE_DIR, TREE_SOURCES, TREE_HEADERS,
 #                                   TREE_DEFINES, TREE_FLAGS
@@ -36,7 +36,7 @@ macro(tree_read)
     if(DEFINED tree.${export_key})
       toml_get(tree_path tree "${export_key}")
     elseif(NOT TREE_PATH) # which names the one for this optimisation
-      message(FATAL_ERROR "n/a: kernel ${KERNEL_ID} has no export for ${CORES} core(s) of board ${BOARD}; `rtoslab kernel tree add` names one.")
+      message(FATAL_ERROR "n/a: kernel ${KERNEL_ID} has no export for ${CORES} core(s) of board ${BOARD}; `rtoslab tree add` names one.")
     endif()
     foreach(kind IN ITEMS headers sources defines flags)
       set(tree.${kind} "")
@@ -72,7 +72,7 @@ function(tree_files out)
     string(REGEX REPLACE "^!" "" plain "${pattern}")
     file(GLOB matches CONFIGURE_DEPENDS "${KERNEL_SOURCE_DIR}/${plain}")
     if(NOT matches)
-      message(FATAL_ERROR "In the tree of kernel ${KERNEL_ID} there is no file `${plain}`; `rtoslab kernel tree check ${KERNEL_ID}` says more.")
+      message(FATAL_ERROR "In the tree of kernel ${KERNEL_ID} there is no file `${plain}`; `rtoslab tree check ${KERNEL_ID}` says more.")
     elseif(plain STREQUAL pattern)
       list(APPEND found ${matches})
     else()

@@ -21,7 +21,7 @@ static bool prepare(struct bench_task *self)
 }
 
 /* Does the work of the more urgent task. */
-static void run_urgent_task(struct bench_task *self)
+static void urgent(struct bench_task *self)
 {
     bool woken = port_binary_semaphore_take(&semaphore);
 
@@ -46,7 +46,7 @@ static void run_urgent_task(struct bench_task *self)
 }
 
 /* Does the work of the less urgent task, and lets the other go at the end of the phase. */
-static void run_giving_task(struct bench_task *self)
+static void give(struct bench_task *self)
 {
     bool given;
 
@@ -68,9 +68,9 @@ static void run_giving_task(struct bench_task *self)
 static void body(struct bench_task *self)
 {
     if (self->index == 0) {
-        run_urgent_task(self);
+        urgent(self);
     } else {
-        run_giving_task(self);
+        give(self);
     }
 }
 

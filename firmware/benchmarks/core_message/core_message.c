@@ -94,7 +94,7 @@ static void wait_until(uint32_t instant)
 }
 
 /* Does the work of core 0's task, which sends first. */
-static void run_asking_task(struct bench_task *self)
+static void ask(struct bench_task *self)
 {
     uint32_t instant = cycle_counter_read(), word = STOP;
 
@@ -113,7 +113,7 @@ static void run_asking_task(struct bench_task *self)
 }
 
 /* Does the work of core 1's task, which answers each message. */
-static void run_answering_task(struct bench_task *self)
+static void answer(struct bench_task *self)
 {
     while (queue_receive(self)) {
         wait_until(cycle_counter_read() + ANSWER_CYCLES);
@@ -129,9 +129,9 @@ static void run_answering_task(struct bench_task *self)
 static void body(struct bench_task *self)
 {
     if (self->core == 0) {
-        run_asking_task(self);
+        ask(self);
     } else {
-        run_answering_task(self);
+        answer(self);
     }
 }
 

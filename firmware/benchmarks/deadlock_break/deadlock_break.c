@@ -21,9 +21,9 @@
 #include "bench/latency.h"
 
 static port_mutex_t first, second;
-static port_semaphore_t wake_urgent, wake_middle;
+static port_semaphore_t wake_urgent, wake_between;
 static volatile bool draining;
-static volatile bool is_urgent_task_waiting;
+static volatile bool urgent_waits;
 
 /* Reported as checks: times task 1 went on while task 0 waited, and tries that should have failed. */
 static uint32_t inversions, tries_that_got_it;
@@ -33,78 +33,77 @@ static bool prepare(struct bench_task *self)
 {
     return self->index != 0 || (port_mutex_create(&first) && port_mutex_create(&second) &&
                                 port_semaphore_create(&wake_urgent, 1, 0) &&
-                                port_semaphore_create(&wake_middle, 1, 0));
+                                port_semaphore_create(&wake_between, 1, 0));
 }
 
 /* Counts a failure if a call did not succeed. */
-static void count_failure(struct bench_task *self, bool done)
+static void must(struct bench_task *self, bool done)
 {
     self->failures += done ? 0 : 1;
 }
 
 /* Does the work of the most urgent task, which locks the first mutex while the holder has it. */
-static void run_urgent_task(struct bench_task *self)
+static void urgent(struct bench_task *self)
 {
     for (;;) {
-        count_failure(self, port_semaphore_take(&wake_urgent));
+        must(self, port_semaphore_take(&wake_urgent));
         if (draining) {
             return;
         }
-        is_urgent_task_waiting = true;
+        urgent_waits = true;
         bench_start(SERIES_DEADLOCK_BREAK_INHERITANCE); /* 2 */
-        count_failure(self, port_mutex_lock(&first));
+        must(self, port_mutex_lock(&first));
         bench_stop(SERIES_DEADLOCK_BREAK_INHERITANCE); /* 4 */
-        is_urgent_task_waiting = false;
-        count_failure(self, port_mutex_unlock(&first)); /* 5 */
-        count_failure(self, port_semaphore_take(&wake_urgent));
-        count_failure(self, port_mutex_lock(&first)); /* 6 */
-        count_failure(self, port_mutex_lock(&second));
+        urgent_waits = false;
+        must(self, port_mutex_unlock(&first)); /* 5 */
+        must(self, port_semaphore_take(&wake_urgent));
+        must(self, port_mutex_lock(&first)); /* 6 */
+        must(self, port_mutex_lock(&second));
         bench_stop(SERIES_DEADLOCK_BREAK_TRY); /* 8 */
-        count_failure(self, port_mutex_unlock(&second)); /* 9 */
-        count_failure(self, port_mutex_unlock(&first));
+        must(self, port_mutex_unlock(&second)); /* 9 */
+        must(self, port_mutex_unlock(&first));
     }
 }
 
 /* Does the work of the task of medium priority, which would delay the holder without inheritance. */
-static void run_middle_task(struct bench_task *self)
+static void between(struct bench_task *self)
 {
     for (;;) {
-        count_failure(self, port_semaphore_take(&wake_middle));
+        must(self, port_semaphore_take(&wake_between));
         if (draining) {
             return;
         }
-        count_failure(self, port_semaphore_give(&wake_urgent));
-        inversions += is_urgent_task_waiting ? 1 : 0;
+        must(self, port_semaphore_give(&wake_urgent));
+        inversions += urgent_waits ? 1 : 0;
     }
 }
 
 /* Does the work of the least urgent task, which holds what the most urgent one needs. */
-static void run_holder_task(struct bench_task *self)
+static void holder(struct bench_task *self)
 {
     while (bench_running()) {
-        count_failure(self, port_mutex_lock(&first)); /* 1 */
-        count_failure(self, port_semaphore_give(&wake_middle));
-        count_failure(self, port_mutex_unlock(&first));  /* 3 */
-        count_failure(self, port_mutex_lock(&second));   /* 6 */
-        count_failure(self, port_semaphore_give(&wake_urgent));
+        must(self, port_mutex_lock(&first)); /* 1 */
+        must(self, port_semaphore_give(&wake_between));
+        must(self, port_mutex_unlock(&first));  /* 3 */
+        must(self, port_mutex_lock(&second));   /* 6 */
+        must(self, port_semaphore_give(&wake_urgent));
         bench_start(SERIES_DEADLOCK_BREAK_TRY); /* 7 */
         if (port_mutex_lock_for(&first, 0)) {
             tries_that_got_it++;
         }
-        count_failure(self, port_mutex_unlock(&second));
+        must(self, port_mutex_unlock(&second));
         bench_count(self);
     }
     draining = true;
-    count_failure(self, port_semaphore_give(&wake_urgent));
-    count_failure(self, port_semaphore_give(&wake_middle));
+    must(self, port_semaphore_give(&wake_urgent));
+    must(self, port_semaphore_give(&wake_between));
     draining = false;
 }
 
 /* Does the work of each task. Called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
-    static void (*const parts[BENCH_TASKS_PER_CORE])(struct bench_task *) = {
-        run_urgent_task, run_middle_task, run_holder_task};
+    static void (*const parts[BENCH_TASKS_PER_CORE])(struct bench_task *) = {urgent, between, holder};
 
     parts[self->index](self);
 }

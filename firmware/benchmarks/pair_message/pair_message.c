@@ -55,13 +55,13 @@ static bool prepare(struct bench_task *self)
 }
 
 /* Returns a message: its kind and the present reading of the cycle counter. */
-static inline uint32_t message_with_stamp(enum word word)
+static inline uint32_t stamped(enum word word)
 {
     return (uint32_t)word << 16 | (cycle_counter_read() & STAMP_MASK);
 }
 
 /* Returns the cycles from a message's stamp to `now`. */
-static inline uint32_t message_age_cycles(uint32_t now, uint32_t word)
+static inline uint32_t age(uint32_t now, uint32_t word)
 {
     return (now - word) & STAMP_MASK;
 }
@@ -72,7 +72,7 @@ static inline void fifo_send(enum word word)
     if (word == WORD_PING) {
         BENCH_MARK_(2 * SERIES_PAIR_MESSAGE_FIFO);
     }
-    pair_fifo_send(message_with_stamp(word)); /* 2, 4 */
+    pair_fifo_send(stamped(word)); /* 2, 4 */
 }
 
 /* Waits for a message from the FIFO, and returns its kind. Stores the age of a ping as a sample. */
@@ -84,7 +84,7 @@ static enum word fifo_receive(struct bench_task *self)
     now = cycle_counter_read(); /* 3, 5 */
     word = inbox;
     if (word >> 16 == WORD_PING) {
-        bench_stamp(SERIES_PAIR_MESSAGE_FIFO, message_age_cycles(now, word));
+        bench_stamp(SERIES_PAIR_MESSAGE_FIFO, age(now, word));
     }
     return (enum word)(word >> 16);
 }
@@ -93,7 +93,7 @@ static enum word fifo_receive(struct bench_task *self)
 static void memory_send(void)
 {
     BENCH_MARK_(2 * SERIES_PAIR_MESSAGE_MEMORY);
-    pair_memory_send(message_with_stamp(WORD_PING)); /* 2, 4 */
+    pair_memory_send(stamped(WORD_PING)); /* 2, 4 */
 }
 
 /* Polls shared memory for a message and returns its kind. */
@@ -106,7 +106,7 @@ static enum word memory_receive(void)
     word = pair_memory_read();
     now = cycle_counter_read(); /* 3, 5 */
     if (word >> 16 == WORD_PING) {
-        bench_stamp(SERIES_PAIR_MESSAGE_MEMORY, message_age_cycles(now, word));
+        bench_stamp(SERIES_PAIR_MESSAGE_MEMORY, age(now, word));
     }
     return (enum word)(word >> 16);
 }
@@ -119,7 +119,7 @@ static void wait_until(uint32_t instant)
 }
 
 /* Does the work of core 0's task, which sends first. */
-static void run_asking_task(struct bench_task *self)
+static void ask(struct bench_task *self)
 {
     uint32_t instant;
 
@@ -141,7 +141,7 @@ static void run_asking_task(struct bench_task *self)
 }
 
 /* Does the work of core 1's task, which answers each message. */
-static void run_answering_task(struct bench_task *self)
+static void answer(struct bench_task *self)
 {
     self->failures += fifo_receive(self) == WORD_HELLO ? 0 : 1;
     fifo_send(WORD_HELLO);
@@ -165,9 +165,9 @@ static void run_answering_task(struct bench_task *self)
 static void body(struct bench_task *self)
 {
     if (PAIR_CORE == 0) {
-        run_asking_task(self);
+        ask(self);
     } else {
-        run_answering_task(self);
+        answer(self);
     }
 }
 

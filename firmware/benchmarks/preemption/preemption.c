@@ -64,7 +64,7 @@ static void receive(struct bench_task *self)
 #endif
 
 /* Does the work of the more urgent task, which waits for semaphore and queue. */
-static void run_urgent_task(struct bench_task *self)
+static void waiting(struct bench_task *self)
 {
     draining = false;
     for (;;) {
@@ -103,7 +103,7 @@ static void send(struct bench_task *self)
 #endif
 
 /* Does the work of the less urgent task, which wakes the other one. */
-static void run_waking_task(struct bench_task *self)
+static void waking(struct bench_task *self)
 {
     while (bench_running()) {
         uint32_t before = wake_ups;
@@ -129,9 +129,9 @@ static void run_waking_task(struct bench_task *self)
 static void body(struct bench_task *self)
 {
     if (self->index == 0) {
-        run_urgent_task(self);
+        waiting(self);
     } else {
-        run_waking_task(self);
+        waking(self);
     }
 }
 

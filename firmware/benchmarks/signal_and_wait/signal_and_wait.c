@@ -95,14 +95,14 @@ static inline bool mailbox_signal(void)
 /* Receives from the mailbox. Returns whether the right message came. */
 static inline bool mailbox_wait(void)
 {
-    void *message = NULL;
+    void *letter = NULL;
 
-    return port_mailbox_receive(&mailbox, &message) && message == &mailbox;
+    return port_mailbox_receive(&mailbox, &letter) && letter == &mailbox;
 }
 #endif
 
 /* Waits until the scenario has reached a step. */
-static void wait_for_step(enum step wanted)
+static void spin_until(enum step wanted)
 {
     while (step != wanted) {
     }
@@ -147,7 +147,7 @@ static void wait_for_step(enum step wanted)
         bench_drift(drift);                                           \
         bench_start(PREEMPT); /* 1 */                                 \
         done = object##_signal();                                     \
-        wait_for_step(STEP_BLOCKS);                                      \
+        spin_until(STEP_BLOCKS);                                      \
         bench_stop(BLOCK); /* 2 */                                    \
         answers = answers + 1u;                                       \
         step = STEP_NONE;                                             \
@@ -167,7 +167,7 @@ SCENARIOS(mailbox, SERIES_MAILBOX_SEND_PREEMPT, SERIES_MAILBOX_RECEIVE_BLOCK, SE
 #endif
 
 /* Does the work of the more urgent task, which waits and signals. */
-static void run_urgent_task(struct bench_task *self)
+static void urgent(struct bench_task *self)
 {
     while (bench_running()) {
 #if BENCH_NEEDS_EVENT
@@ -184,7 +184,7 @@ static void run_urgent_task(struct bench_task *self)
 }
 
 /* Waits until task 0 waits for an object, or leaves. Returns false if task 0 leaves, because the phase ends. */
-static bool wait_for_urgent_task(void)
+static bool awaited(void)
 {
     while (step != STEP_WAITS && step != STEP_LEAVES) {
     }
@@ -192,16 +192,16 @@ static bool wait_for_urgent_task(void)
 }
 
 /* Does the work of the less urgent task, which spins meanwhile. */
-static void run_spinning_task(struct bench_task *self)
+static void spinning(struct bench_task *self)
 {
-    while (wait_for_urgent_task()) {
+    while (awaited()) {
 #if BENCH_NEEDS_EVENT
         event_spinning(self);
-        (void)wait_for_urgent_task();
+        (void)awaited();
 #endif
         semaphore_spinning(self);
 #if BENCH_NEEDS_MAILBOX
-        (void)wait_for_urgent_task();
+        (void)awaited();
         mailbox_spinning(self);
 #endif
     }
@@ -212,9 +212,9 @@ static void run_spinning_task(struct bench_task *self)
 static void body(struct bench_task *self)
 {
     if (self->index == 0) {
-        run_urgent_task(self);
+        urgent(self);
     } else {
-        run_spinning_task(self);
+        spinning(self);
     }
 }
 

@@ -42,7 +42,7 @@ static volatile uint32_t not_preempted[BENCH_CORES];
 #endif
 
 /* Sets the flag by which the next more urgent task knows that the phase ends. */
-static inline void announce_end(struct bench_task *self)
+static inline void tell_end(struct bench_task *self)
 {
 #if BENCH_ANY_CORE
     draining[self->core][self->index + 1u] = true;
@@ -52,13 +52,13 @@ static inline void announce_end(struct bench_task *self)
 }
 
 /* Returns whether the phase ends. Called once for each notification, because a task's own flag is cleared by it. */
-static inline bool is_end_announced(struct bench_task *self)
+static inline bool is_told_end(struct bench_task *self)
 {
 #if BENCH_ANY_CORE
-    bool is_announced = draining[self->core][self->index];
+    bool told = draining[self->core][self->index];
 
     draining[self->core][self->index] = false; /* for the next phase */
-    return is_announced;
+    return told;
 #else
     return draining[self->core];
 #endif
@@ -91,7 +91,7 @@ static inline void count_and_notify(struct bench_task *self, struct bench_task *
 }
 
 /* Does the work of the least urgent task, which begins each round of notifications. */
-static void run_lowest_task(struct bench_task *self)
+static void lowest(struct bench_task *self)
 {
     struct bench_task *above = bench_task(self->core, 1);
 
@@ -102,20 +102,20 @@ static void run_lowest_task(struct bench_task *self)
     while (bench_running()) {
         count_and_notify(self, above);
     }
-    announce_end(self);
+    tell_end(self);
     port_notify_give(above->handle);
 }
 
 /* Does the work of a task between, which passes the notification on. */
-static void run_middle_task(struct bench_task *self)
+static void middle(struct bench_task *self)
 {
     struct bench_task *above = bench_task(self->core, self->index + 1u);
 
     for (;;) {
         port_notify_take(self->handle); /* 10 */
-        if (is_end_announced(self)) {
+        if (is_told_end(self)) {
 #if BENCH_ANY_CORE
-            announce_end(self);
+            tell_end(self);
 #endif
             port_notify_give(above->handle);
             return;
@@ -125,11 +125,11 @@ static void run_middle_task(struct bench_task *self)
 }
 
 /* Does the work of the most urgent task, which ends the chain of notifications. */
-static void run_highest_task(struct bench_task *self)
+static void highest(struct bench_task *self)
 {
     for (;;) {
         port_notify_take(self->handle);
-        if (is_end_announced(self)) {
+        if (is_told_end(self)) {
             return;
         }
         bench_count(self); /* 9 */
@@ -140,11 +140,11 @@ static void run_highest_task(struct bench_task *self)
 static void body(struct bench_task *self)
 {
     if (self->index == 0) {
-        run_lowest_task(self);
+        lowest(self);
     } else if (self->index < LAST) {
-        run_middle_task(self);
+        middle(self);
     } else {
-        run_highest_task(self);
+        highest(self);
     }
 }
 

@@ -46,7 +46,7 @@ static bool prepare(struct bench_task *self)
 }
 
 /* Does the work of the more urgent task, which suspends itself again and again. */
-static void run_suspending_task(struct bench_task *self)
+static void suspending(struct bench_task *self)
 {
     draining[self->core] = false;
     do {
@@ -56,7 +56,7 @@ static void run_suspending_task(struct bench_task *self)
 }
 
 /* Does the work of task 1, which pends the interrupt. */
-static void run_pending_task(struct bench_task *self)
+static void pending(struct bench_task *self)
 {
     struct bench_task *above = bench_task(self->core, 0);
 
@@ -77,9 +77,9 @@ static void run_pending_task(struct bench_task *self)
 static void body(struct bench_task *self)
 {
     if (self->index == 0) {
-        run_suspending_task(self);
+        suspending(self);
     } else {
-        run_pending_task(self);
+        pending(self);
     }
 }
 

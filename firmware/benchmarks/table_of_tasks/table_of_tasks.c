@@ -232,13 +232,13 @@ static bool send_release(unsigned to, enum carrier carrier)
 /* Releases the further tasks of a task that releases several. False if the kernel refuses. */
 static bool send_to_further(unsigned from, enum carrier carrier)
 {
-    bool is_ok = true;
+    bool fine = true;
 
     for (unsigned i = 0; i < FAN && task_set_fans[from].to[i] != 0; i++) {
-        is_ok = send_release(RECEIVER_OF(task_set_fans[from].to[i] - 1u, from), carrier) && is_ok;
+        fine = send_release(RECEIVER_OF(task_set_fans[from].to[i] - 1u, from), carrier) && fine;
         sent(from);
     }
-    return is_ok;
+    return fine;
 }
 #endif
 
@@ -275,22 +275,22 @@ static bool await_release(struct bench_task *self, enum carrier carrier)
  * that its code has been fetched. */
 static bool prepare_releases(struct bench_task *self)
 {
-    bool is_ok = true;
+    bool fine = true;
 
-    for (unsigned index = 0; is_ok && index < BENCH_TASKS_PER_CORE; index++) {
+    for (unsigned index = 0; fine && index < BENCH_TASKS_PER_CORE; index++) {
         const volatile struct task_set_release *row = &task_set_releases[index];
 
-        is_ok = row->to <= BENCH_TASKS_PER_CORE;
+        fine = row->to <= BENCH_TASKS_PER_CORE;
         switch ((enum carrier)row->carrier) {
         case SEMAPHORE:
-            is_ok = is_ok && port_semaphore_create(&given[index], 1000, 1) && port_semaphore_take(&given[index]) &&
+            fine = fine && port_semaphore_create(&given[index], 1000, 1) && port_semaphore_take(&given[index]) &&
                    port_semaphore_give(&given[index]) && port_semaphore_take(&given[index]);
             break;
 #if KERNEL_SERVICES_QUEUE
         case MESSAGE: {
             uint32_t message = index;
 
-            is_ok = is_ok && port_queue_create(&inboxes[index], MESSAGES, sizeof message) &&
+            fine = fine && port_queue_create(&inboxes[index], MESSAGES, sizeof message) &&
                    port_queue_send(&inboxes[index], &message) && port_queue_receive(&inboxes[index], &message);
             break;
         }
@@ -302,18 +302,18 @@ static bool prepare_releases(struct bench_task *self)
             break;
 #endif
         default:
-            is_ok = is_ok && row->carrier == NO_CARRIER;
+            fine = fine && row->carrier == NO_CARRIER;
             break;
         }
     }
     sent(LINE_INDEX);
-    return is_ok;
+    return fine;
 }
 
 #endif
 
 /* Handles an interrupt line of the task set: computes, and wakes the line's task. */
-static void handle_line(unsigned line)
+static void handled(unsigned line)
 {
     const volatile struct task_set_line *row = &task_set_lines[line];
 
@@ -334,19 +334,19 @@ void BOARD_EDGE_IRQ_HANDLER(void);
 /* Handles interrupt line 0, the software interrupt. */
 void BOARD_SOFT_IRQ_HANDLER(void)
 {
-    handle_line(0);
+    handled(0);
 }
 
 /* Handles interrupt line 1, the timer's interrupt. */
 void BOARD_ASYNC_IRQ_HANDLER(void)
 {
-    handle_line(1);
+    handled(1);
 }
 
 /* Handles interrupt line 2, the input pin's interrupt. */
 void BOARD_EDGE_IRQ_HANDLER(void)
 {
-    handle_line(2);
+    handled(2);
 }
 
 /* Creates the kernel objects of the task set and uses each once. Returns false if that fails, or if the task set is not
@@ -357,36 +357,36 @@ static bool prepare_events(void)
 #if BENCH_CORES == 1
     static const uint8_t numbers[LINES] = {BOARD_IRQ_SOFT, BOARD_IRQ_ASYNCHRONOUS, BOARD_PINS_IN_IRQ};
 #endif
-    bool used[RESOURCES] = {false}, is_ok = true;
+    bool used[RESOURCES] = {false}, fine = true;
 
     for (unsigned index = 0; index < BENCH_TASKS_PER_CORE; index++) {
         const volatile struct task_set_events *row = &task_set_events[index];
 
-        is_ok = is_ok && row->line <= LINES && row->parts <= PARTS;
-        if (is_ok && row->line != 0) {
+        fine = fine && row->line <= LINES && row->parts <= PARTS;
+        if (fine && row->line != 0) {
             gives[row->line - 1u] = true;
         }
-        for (unsigned i = 0; is_ok && i < row->parts; i++) {
-            is_ok = row->part[i].extra <= EXTRA_MAX;
+        for (unsigned i = 0; fine && i < row->parts; i++) {
+            fine = row->part[i].extra <= EXTRA_MAX;
             if (row->part[i].around == LOCKED && !used[row->part[i].what % RESOURCES]) {
                 used[row->part[i].what % RESOURCES] = true;
-                is_ok = is_ok && port_mutex_create(&resources[row->part[i].what % RESOURCES]) &&
+                fine = fine && port_mutex_create(&resources[row->part[i].what % RESOURCES]) &&
                        port_mutex_lock(&resources[row->part[i].what % RESOURCES]) &&
                        port_mutex_unlock(&resources[row->part[i].what % RESOURCES]);
             }
         }
     }
-    for (unsigned line = 0; is_ok && line < LINES; line++) {
-        is_ok = !gives[line] || port_semaphore_create(&arrived[line], 1000, 0);
+    for (unsigned line = 0; fine && line < LINES; line++) {
+        fine = !gives[line] || port_semaphore_create(&arrived[line], 1000, 0);
 #if BENCH_CORES == 1
-        if (is_ok && task_set_lines[line].on) {
+        if (fine && task_set_lines[line].on) {
             cpu_irq_enable(numbers[line], PORT_ISR_URGENCY + line, BOARD_IRQ_PRIORITY_BITS);
             cpu_irq_pend(numbers[line]);
-            is_ok = !gives[line] || port_semaphore_take(&arrived[line]);
+            fine = !gives[line] || port_semaphore_take(&arrived[line]);
         }
 #endif
     }
-    return is_ok;
+    return fine;
 }
 
 #if BENCH_CORES > 1
@@ -397,19 +397,19 @@ static uint8_t objects_created;
 static bool enable_lines(unsigned core)
 {
     static const uint8_t numbers[LINES] = {BOARD_IRQ_SOFT, BOARD_IRQ_ASYNCHRONOUS, BOARD_PINS_IN_IRQ};
-    bool is_ok = true;
+    bool fine = true;
 
     while (!__atomic_load_n(&objects_created, __ATOMIC_ACQUIRE)) {
         port_sleep_ticks(1);
     }
-    for (unsigned line = 0; is_ok && line < LINES; line++) {
+    for (unsigned line = 0; fine && line < LINES; line++) {
         if (task_set_lines[line].on == 1u + core) {
             cpu_irq_enable(numbers[line], PORT_ISR_URGENCY + line, BOARD_IRQ_PRIORITY_BITS);
             cpu_irq_pend(numbers[line]);
-            is_ok = !gives[line] || port_semaphore_take(&arrived[line]);
+            fine = !gives[line] || port_semaphore_take(&arrived[line]);
         }
     }
-    return is_ok;
+    return fine;
 }
 #endif
 
@@ -512,7 +512,7 @@ static port_timer_t timers[TIMERS];
 static volatile bool timers_live;
 
 /* Executes a timer's function: computes, and releases a task. */
-static void handle_expiry(unsigned number)
+static void expired(unsigned number)
 {
     uint32_t index = task_set_timers.timer[number].index;
     const volatile struct task_set_part *part = &task_set_events[index].part[0];
@@ -534,45 +534,45 @@ static void handle_expiry(unsigned number)
 /* Calls the function of timer 0. */
 static PORT_TIMER_CALLBACK(expired_0)
 {
-    handle_expiry(0);
+    expired(0);
 }
 
 /* Calls the function of timer 1. */
 static PORT_TIMER_CALLBACK(expired_1)
 {
-    handle_expiry(1);
+    expired(1);
 }
 
 /* Calls the function of timer 2. */
 static PORT_TIMER_CALLBACK(expired_2)
 {
-    handle_expiry(2);
+    expired(2);
 }
 
 /* Calls the function of timer 3. */
 static PORT_TIMER_CALLBACK(expired_3)
 {
-    handle_expiry(3);
+    expired(3);
 }
 
 /* Creates the timers, by task 0 before the gate. Each expires once, so that its code has been fetched. */
 static bool prepare_timers(void)
 {
     static const port_timer_callback_t functions[TIMERS] = {expired_0, expired_1, expired_2, expired_3};
-    bool is_ok = task_set_timers.count <= TIMERS;
+    bool fine = task_set_timers.count <= TIMERS;
 
-    for (unsigned i = 0; is_ok && i < task_set_timers.count; i++) {
+    for (unsigned i = 0; fine && i < task_set_timers.count; i++) {
         uint32_t period = task_set_timers.timer[i].period_ticks;
 
-        is_ok = task_set_timers.timer[i].index < BENCH_TASKS_PER_CORE &&
+        fine = task_set_timers.timer[i].index < BENCH_TASKS_PER_CORE &&
                port_timer_create(&timers[i], functions[i], period, true) && port_timer_start(&timers[i]);
         port_sleep_ticks(period + 1u);
-        is_ok = is_ok && port_timer_stop(&timers[i]);
+        fine = fine && port_timer_stop(&timers[i]);
     }
-    if (is_ok && task_set_timers.count != 0) {
+    if (fine && task_set_timers.count != 0) {
         port_timer_task_priority_set(PORT_PRIORITY(task_set_timers.priority));
     }
-    return is_ok;
+    return fine;
 }
 
 /* Starts the timer with this index, if there is one, at its tick. */
@@ -608,7 +608,7 @@ static void release(unsigned core)
 }
 
 /* Returns whether this is the warm-up, in which the tasks do nothing. */
-static bool is_warming_up(const struct bench_task *self)
+static bool warming_up(const struct bench_task *self)
 {
     if (++begun[self->core][self->index] < 2) {
         return true;
@@ -628,7 +628,7 @@ static void release(unsigned core)
 }
 
 /* Returns whether this is the warm-up, in which the tasks do nothing. */
-static bool is_warming_up(const struct bench_task *self)
+static bool warming_up(const struct bench_task *self)
 {
     (void)self;
     return runs < 2;
@@ -712,7 +712,7 @@ static void body(struct bench_task *self)
     uintptr_t entry = entry_of(row->extra);
     uint32_t tick, ticks;
 
-    if (is_warming_up(self)) {
+    if (warming_up(self)) {
         return;
     }
     if (period == 0) { /* not at the gate, where it would look around now and then */

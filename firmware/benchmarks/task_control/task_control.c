@@ -35,7 +35,7 @@ static bool prepare(struct bench_task *self)
 }
 
 /* Does the work of the more urgent task, which suspends itself until it is resumed. */
-static void run_urgent_task(struct bench_task *self)
+static void urgent(struct bench_task *self)
 {
     port_suspend_self(self->handle);
     while (!draining) {
@@ -47,7 +47,7 @@ static void run_urgent_task(struct bench_task *self)
 }
 
 /* Does the work of the less urgent task, which lowers its own priority after each rise. */
-static void run_low_task(struct bench_task *self)
+static void low(struct bench_task *self)
 {
     port_priority_set(self->handle, LOW);
     while (!draining) {
@@ -59,9 +59,9 @@ static void run_low_task(struct bench_task *self)
 }
 
 /* Measures the calls that cause no switch. */
-static void measure_without_switch(port_task_t other)
+static void without_switch(port_task_t other)
 {
-    uint32_t priority;
+    uint32_t told;
 
     bench_start(SERIES_TASK_SUSPEND_OTHER); /* 1 */
     port_suspend(other);
@@ -70,9 +70,9 @@ static void measure_without_switch(port_task_t other)
     port_resume(other);
     bench_stop(SERIES_TASK_RESUME_LESS_URGENT);
     bench_start(SERIES_TASK_PRIORITY_GET); /* 3 */
-    priority = port_priority_get(other);
+    told = port_priority_get(other);
     bench_stop(SERIES_TASK_PRIORITY_GET);
-    wrong_priorities += priority == LOW ? 0 : 1;
+    wrong_priorities += told == LOW ? 0 : 1;
     bench_start(SERIES_TASK_PRIORITY_SET); /* 4 */
     port_priority_set(other, LEAST);
     bench_stop(SERIES_TASK_PRIORITY_SET);
@@ -81,7 +81,7 @@ static void measure_without_switch(port_task_t other)
 }
 
 /* Measures the calls that cause a switch. */
-static void measure_with_switch(port_task_t above, port_task_t below)
+static void with_switch(port_task_t above, port_task_t below)
 {
     bench_start(SERIES_TASK_RESUME_PREEMPT); /* 6 */
     port_resume(above);
@@ -92,7 +92,7 @@ static void measure_with_switch(port_task_t above, port_task_t below)
 }
 
 /* Does the work of the task between, which controls the other two. */
-static void run_controlling_task(struct bench_task *self)
+static void in_charge(struct bench_task *self)
 {
     port_task_t above = bench_task(self->core, 0)->handle;
     port_task_t below = bench_task(self->core, 2)->handle;
@@ -101,9 +101,9 @@ static void run_controlling_task(struct bench_task *self)
     while (bench_running()) {
         uint32_t urgent_before = urgent_runs, low_before = low_runs;
 
-        measure_without_switch(below);
+        without_switch(below);
         misplaced += urgent_runs == urgent_before && low_runs == low_before ? 0 : 1;
-        measure_with_switch(above, below);
+        with_switch(above, below);
         misplaced += urgent_runs == urgent_before + 1u && low_runs == low_before + 1u ? 0 : 1;
         bench_count(self);
     }
@@ -116,8 +116,7 @@ static void run_controlling_task(struct bench_task *self)
 /* Does the work of each task. Called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
-    static void (*const parts[BENCH_TASKS_PER_CORE])(struct bench_task *) = {
-        run_urgent_task, run_controlling_task, run_low_task};
+    static void (*const parts[BENCH_TASKS_PER_CORE])(struct bench_task *) = {urgent, in_charge, low};
 
     parts[self->index](self);
     if (self->index == 2) {

@@ -30,7 +30,7 @@ static uint32_t seed(unsigned core, unsigned index)
 }
 
 /* Returns the value of a word after one more step of a pass. */
-static inline uint32_t next_value(uint32_t word, uint32_t pass)
+static inline uint32_t worked_on(uint32_t word, uint32_t pass)
 {
     uint32_t sum = word + pass;
 
@@ -54,7 +54,7 @@ static void body(struct bench_task *self)
     while (bench_running()) {
         for (unsigned turn = 0; turn < TURNS; turn++) { /* 1 */
             for (volatile uint32_t *word = begin; word != end; word++) {
-                *word = next_value(*word, self->count);
+                *word = worked_on(*word, self->count);
             }
         }
         bench_count(self); /* 2 */
@@ -68,7 +68,7 @@ static bool is_wrong(unsigned core, unsigned index, uint32_t passes)
 
     for (uint32_t pass = 0; pass < passes; pass++) {
         for (unsigned turn = 0; turn < TURNS; turn++) {
-            word = next_value(word, pass);
+            word = worked_on(word, pass);
         }
     }
     return word != words[core][index];

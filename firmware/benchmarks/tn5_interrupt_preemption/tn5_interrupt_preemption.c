@@ -47,7 +47,7 @@ static bool prepare(struct bench_task *self)
 }
 
 /* Does the work of task 0, the more urgent one, which waits for the handler's notification. */
-static void run_taking_task(struct bench_task *self)
+static void taking(struct bench_task *self)
 {
     draining[self->core] = false;
     do {
@@ -57,7 +57,7 @@ static void run_taking_task(struct bench_task *self)
 }
 
 /* Does the work of task 1, which pends the interrupt. */
-static void run_pending_task(struct bench_task *self)
+static void pending(struct bench_task *self)
 {
     struct bench_task *above = bench_task(self->core, 0);
 
@@ -78,9 +78,9 @@ static void run_pending_task(struct bench_task *self)
 static void body(struct bench_task *self)
 {
     if (self->index == 0) {
-        run_taking_task(self);
+        taking(self);
     } else {
-        run_pending_task(self);
+        pending(self);
     }
 }
 

@@ -16,7 +16,7 @@ static bool prepare(struct bench_task *self)
 }
 
 /* Does the work of task 0, which calls the service. */
-static void run_calling_task(struct bench_task *self)
+static void calling(struct bench_task *self)
 {
     while (bench_running()) {
         BENCH_MARK_(PHASE_PERIOD); /* 1 */
@@ -28,7 +28,7 @@ static void run_calling_task(struct bench_task *self)
 }
 
 /* Does the work of task 1, which the interrupt's handler wakes. */
-static void run_woken_task(struct bench_task *self)
+static void woken(struct bench_task *self)
 {
     for (;;) {
         bool taken = port_semaphore_take(&raised[self->core]);
@@ -47,9 +47,9 @@ static void run_woken_task(struct bench_task *self)
 static void body(struct bench_task *self)
 {
     if (self->index == 0) {
-        run_calling_task(self);
+        calling(self);
     } else {
-        run_woken_task(self);
+        woken(self);
     }
 }
 

@@ -17,7 +17,7 @@ static bool prepare(struct bench_task *self)
 }
 
 /* Does the work of the more urgent task, which the handler wakes. */
-static void run_woken_task(struct bench_task *self)
+static void activated(struct bench_task *self)
 {
     for (;;) {
         bool taken = port_semaphore_take(&activation);
@@ -35,7 +35,7 @@ static void run_woken_task(struct bench_task *self)
 }
 
 /* Does the work of the less urgent task, which raises the pin. */
-static void run_raising_task(struct bench_task *self)
+static void raising(struct bench_task *self)
 {
     struct bench_task *above = bench_task(self->core, 0);
 
@@ -63,9 +63,9 @@ static void run_raising_task(struct bench_task *self)
 static void body(struct bench_task *self)
 {
     if (self->index == 0) {
-        run_woken_task(self);
+        activated(self);
     } else {
-        run_raising_task(self);
+        raising(self);
     }
 }
 
