@@ -117,7 +117,7 @@ def test_clock_that_contradicts_its_dividers_is_refused(copy: Path) -> None:
     text = path.read_text()
     assert "pll_n = 180" in text
     path.write_text(text.replace("pll_n = 180", "pll_n = 170"))
-    with pytest.raises(CatalogueError, match=r"\[clocks.180000000\] gives 170,000,000 Hz"):
+    with pytest.raises(CatalogueError, match=r"\[clocks.180000000\] give 170,000,000 Hz"):
         _ = Catalogue(copy).boards
 
 

@@ -113,5 +113,5 @@ def test_integer_key_has_one_spelling(key: object) -> None:
 
 
 def test_readers_without_pydantic_are_strict() -> None:
-    with pytest.raises(ValueError, match="truth value"):
+    with pytest.raises(ValueError, match="true or false, not a number"):
         to_exact_fraction(True)

@@ -115,8 +115,8 @@ def test_suite_that_ends_early_keeps_its_results(checkout: Path) -> None:
     replace_text(
         checkout,
         "conformance/tasks/program.c",
-        "    look_at_stacks();\n",
-        '    look_at_stacks();\n    last_words_overflow("low");\n',
+        "    report_stack_uses();\n",
+        '    report_stack_uses();\n    last_words_overflow("low");\n',
     )
     verdict = conformance(checkout, "freertos")
     assert "reported an overflow" in (verdict.failure or ""), "no scene's doing"
