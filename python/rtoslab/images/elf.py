@@ -104,14 +104,17 @@ def parse_elf(data: bytes, name: str) -> ElfImage:
     return ElfImage(tuple(sorted(sections, key=lambda section: section.address)), symbols, constants)
 
 
+def unreadable_elf_error(path: Path, cause: ValueError) -> ImageFileError:
+    """Returns the error that says why a built image cannot be read as an ELF image."""
+    return ImageFileError(f"{printable_path(path)} cannot be read as an ELF image ({cause}); build it again.")
+
+
 def read_elf_sections(path: Path) -> tuple[ElfOutputSection, ...]:
     """Returns the sections of an ELF file that take memory. Raises ImageFileError."""
     try:
         return tuple(_find_allocated_sections(ElfFile(read_program_image(path))))
     except ValueError as cause:
-        raise ImageFileError(
-            f"{printable_path(path)} cannot be read as an ELF image ({cause}); build it again."
-        ) from None
+        raise unreadable_elf_error(path, cause) from None
 
 
 def do_images_differ(one: Path, other: Path) -> bool:
@@ -131,9 +134,7 @@ def _memory_sections_with_contents(path: Path) -> list[tuple[int, int, bytes | N
             if section.flags & _ALLOC and section.size
         )
     except ValueError as cause:
-        raise ImageFileError(
-            f"{printable_path(path)} cannot be read as an ELF image ({cause}); build it again."
-        ) from None
+        raise unreadable_elf_error(path, cause) from None
 
 
 def berkeley_sizes(sections: Iterable[ElfOutputSection]) -> dict[str, int]:

@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from rtoslab.base import ImageFileError, without_thumb_bit
-from rtoslab.intake import ElfFile, ElfSection, ElfSymbol, printable_path, read_program_image
+from rtoslab.base import without_thumb_bit
+from rtoslab.images.elf import unreadable_elf_error
+from rtoslab.intake import ElfFile, ElfSection, ElfSymbol, read_program_image
 
 DIGITS: Final = 16
 """Hexadecimal digits of a digest: enough to tell the functions of two images apart."""
@@ -49,9 +50,7 @@ def function_code_digests(path: Path, names: Iterable[str]) -> dict[str, tuple[s
             if function.name in names_left
         }
     except ValueError as cause:
-        raise ImageFileError(
-            f"{printable_path(path)} cannot be read as an ELF image ({cause}); build it again."
-        ) from None
+        raise unreadable_elf_error(path, cause) from None
 
 
 def data_object_digests(path: Path) -> dict[str, str]:
@@ -71,9 +70,7 @@ def data_object_digests(path: Path) -> dict[str, str]:
                 parts.setdefault(name, []).append(image.initial_content_of_data_object(item))
         return {name: hashlib.sha256(b"".join(part)).hexdigest()[:_OBJECT_DIGITS] for name, part in parts.items()}
     except ValueError as cause:
-        raise ImageFileError(
-            f"{printable_path(path)} cannot be read as an ELF image ({cause}); build it again."
-        ) from None
+        raise unreadable_elf_error(path, cause) from None
 
 
 @dataclass(frozen=True, slots=True)

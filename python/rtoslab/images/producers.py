@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from rtoslab.base import ImageFileError
-from rtoslab.intake import ElfFile, escape_to_one_line, printable_path, read_program_image
+from rtoslab.images.elf import unreadable_elf_error
+from rtoslab.intake import ElfFile, escape_to_one_line, read_program_image
 
 
 def compilers_named_in_elf(path: Path) -> str:
@@ -17,8 +17,6 @@ def compilers_named_in_elf(path: Path) -> str:
             if section.name == ".comment" and section.has_contents
         ]
     except ValueError as cause:
-        raise ImageFileError(
-            f"{printable_path(path)} cannot be read as an ELF image ({cause}); build it again."
-        ) from None
+        raise unreadable_elf_error(path, cause) from None
     names = {name for text in texts for name in text.decode("utf-8", errors="replace").split("\0") if name}
     return escape_to_one_line("; ".join(sorted(names)))
